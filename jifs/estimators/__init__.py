@@ -1,0 +1,1 @@
+"""Information between columns, estimated from statistics."""

@@ -1,0 +1,271 @@
+"""Plug-in information from counts, and its Miller-Madow correction.
+
+    H = log N - S/N,   S = sum over cells of n log n                                 (plug-in)
+    H + (K - 1)/(2N),  K = number of cells that are not empty                        (Miller-Madow)
+
+    I(X;Y) = (S_xy - S_x - S_y + S)/N          I(X;Y|Z) = (S_xyz - S_xz - S_yz + S_z)/N         S = N log N
+
+Everything is built from S of one, two or three columns; the correction is S - (K - 1)/2 for each of them, so the same
+lines serve both. Plug-in information is never negative: rounding down to -1e-12 is set to 0, anything lower is a bug
+and is raised. The Miller-Madow estimate may be negative and is left as it is [Miller 1955].
+"""
+
+from __future__ import annotations
+
+import functools
+import time
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from jifs import jit
+from jifs.estimators.base import Info
+from jifs.kernels import entropy as kernels
+from jifs.registry import estimator
+from jifs.stats.base import Stats
+from jifs.stats.codes import Column, Grouping, grouping
+from jifs.stats.counts import PairCounts, TargetCounts
+from jifs.stats.layout import LANES
+
+LOOKUP_ROWS = 1 << 22
+"""Most rows for which x log x is looked up."""
+TABLE_BYTES = 1 << 19
+"""Tables held at a time by a thread, so that they are still in its cache when they are summed."""
+ROUNDING = 1e-12
+
+
+class Margins(NamedTuple):
+    """S of each feature alone and with the target, of the target alone, and of nothing (N log N)."""
+
+    x: np.ndarray
+    xy: np.ndarray
+    y: float
+    one: float
+
+
+class Pair(NamedTuple):
+    """S of every (X_j, Z), and of (X_j, Z, Y) where the classes were counted."""
+
+    xz: np.ndarray
+    xzy: np.ndarray
+
+
+@functools.lru_cache(maxsize=4)
+def xlogx_table(size: int) -> np.ndarray:
+    """x log x for x = 0..size."""
+    table = np.empty(size + 1)
+    kernels.xlogx_table(size + 1, table, grain=4096)
+    return table
+
+
+@estimator("plugin", tasks=("class",), reads="codes", cite="[Brown et al. 2012]")
+@dataclass(frozen=True)
+class PlugIn(Info):
+    """Plug-in information: probabilities are relative frequencies, without smoothing or correction."""
+
+    corrected = False
+
+    # ------------------------------------------------------------------------------------------ the questions
+
+    def relevance(self, stats: Stats) -> np.ndarray:
+        """I(X_j ; Y)."""
+
+        def make() -> np.ndarray:
+            s = self.margins(stats)
+            return self._information(stats, (s.xy - s.x) - (s.y - s.one))
+
+        return stats.remember((self, "relevance"), make)
+
+    def redundancy(self, stats: Stats, k: int) -> np.ndarray:
+        """I(X_j ; X_k)."""
+        s, z = self.margins(stats), self.pair(stats, k, split=False).xz
+        return self._information(stats, (z - s.x) - (s.x[k] - s.one))
+
+    def conditional(self, stats: Stats, k: int) -> np.ndarray:
+        """I(X_j ; X_k | Y)."""
+        s, z = self.margins(stats), self.pair(stats, k).xzy
+        return self._information(stats, (z - s.xy) - (s.xy[k] - s.y))
+
+    def relevance_given(self, stats: Stats, k: int) -> np.ndarray:
+        """I(X_j ; Y | X_k)."""
+        s, z = self.margins(stats), self.pair(stats, k)
+        return self._information(stats, (z.xzy - z.xz) - (s.xy[k] - s.x[k]))
+
+    def joint_relevance(self, stats: Stats, k: int) -> np.ndarray:
+        """I(X_j X_k ; Y)."""
+        s, z = self.margins(stats), self.pair(stats, k)
+        return self._information(stats, (z.xzy - z.xz) - (s.y - s.one))
+
+    def joint_entropy(self, stats: Stats, k: int) -> np.ndarray:
+        """H(X_j, X_k, Y)."""
+        return self._entropy(stats, self.pair(stats, k).xzy)
+
+    def entropy(self, stats: Stats) -> np.ndarray:
+        """H(X_j)."""
+        return self._entropy(stats, self.margins(stats).x)
+
+    def target_entropy(self, stats: Stats) -> float:
+        """H(Y)."""
+        return float(self._entropy(stats, np.array([self.margins(stats).y]))[0])
+
+    def relevance_given_state(self, stats: Stats, state: Column) -> np.ndarray:
+        """I(X_j ; Y | Z) for a joint state Z: one table per feature, or one walk over the rows that are not yet decided."""
+        batch = stats.source.batch
+        groups = grouping(batch, state, split=True)
+        if batch.routes(state, split=True).planes == stats.source.layout.blocks:
+            z = self.pair(stats, state)
+            return self._information(stats, (z.xzy - z.xz) - self._state_difference(stats, groups))
+        with stats.timed("counting"):
+            groups = groups.undecided()
+            stats.facts["tables_counted"] += stats.m
+            stats.facts["passes"] += 1
+            return self.given_groups(stats, groups)
+
+    def given_groups(self, stats: Stats, groups: Grouping) -> np.ndarray:
+        """I(X_j ; Y | Z) from rows in groups of Z and runs of Y; groups left out count as decided, and add nothing."""
+        features, sums = stats.source.batch.grouped_features(np.arange(stats.m), groups)
+        xz, xzy = self._corrected(stats, sums)
+        return self._information(stats, (xzy - xz) - self._state_difference(stats, groups))
+
+    def _state_difference(self, stats: Stats, groups: Grouping) -> float:
+        mass = np.ones(groups.rows.size) if stats.source.batch.weights is None else stats.source.batch.weights[groups.rows]
+        running = np.concatenate([[0.0], np.cumsum(mass)])
+        z, zy = (np.diff(running[np.append(0, ends)]) for ends in (groups.group_ends, groups.run_ends))
+        return self._sum_of(stats, zy) - self._sum_of(stats, z)
+
+    # ---------------------------------------------------------------------------- for kernels of a plug-in's own
+
+    def lookup(self, stats: Stats) -> np.ndarray | None:
+        """The table of x log x, or None where it is not used (real weights, very many rows)."""
+        if stats.source.batch is None or stats.source.batch.weights is not None or stats.n > LOOKUP_ROWS:
+            return None
+        return xlogx_table(stats.n)
+
+    def given_constant(self, stats: Stats, k: int) -> float:
+        """What is subtracted from S_xzy - S_xz to make N I(X_j;Y|X_k): S of (X_k, Y) less S of X_k."""
+        s = self.margins(stats)
+        return float(s.xy[k] - s.x[k])
+
+    # -------------------------------------------------------------------------------------- sums of x log x
+
+    def margins(self, stats: Stats) -> Margins:
+        """S of each feature, with and without the target, from one statistic."""
+
+        def make() -> Margins:
+            layout, classes = stats.source.layout, stats.classes
+            with stats.timed("counting"):
+                cells = stats.reduce(TargetCounts()).cells
+                stats.facts["passes"] += 1
+                stats.facts["tables_counted"] += stats.m
+            assert cells is not None
+            with stats.timed("estimating"):
+                x, xy = self._sums(stats, cells, 0, layout.blocks, classes, 1)
+                first = layout.table_of(cells, 0, classes, 1)[:, :, 0].sum(axis=1)
+                y = self._sum_of(stats, first)
+                one = self._sum_of(stats, first.sum(keepdims=True))
+            return Margins(layout.by_feature(x), layout.by_feature(xy), y, one)
+
+        return stats.remember((self, "margins"), make)
+
+    def pair(self, stats: Stats, z: int | Column, split: bool = True) -> Pair:
+        """S of every feature with column z, and with z and the target; without the classes it is half the work."""
+        if isinstance(z, Column):
+            return self._pair(stats, z, split)
+        split = split or stats.remembers((self, z, True))
+        return stats.remember((self, z, split), lambda: self._pair(stats, z, split))
+
+    def _pair(self, stats: Stats, z: int | Column, split: bool) -> Pair:
+        layout, classes = stats.source.layout, stats.classes if split else 1
+        batch = stats.source.batch
+        column = batch.column(z) if batch is not None and not isinstance(z, Column) else z
+        levels = column.levels if isinstance(column, Column) else int(stats.cards[z])
+        with stats.timed("counting"):
+            dense = batch.prepare(column, split).histogram if batch is not None else layout.blocks
+        xz, xzy = np.empty(layout.slots.size), np.empty(layout.slots.size)
+
+        def task(lo: int, hi: int) -> tuple[float, float]:
+            start = time.perf_counter()
+            cells = stats.reduce(PairCounts(column, lo, hi, split)).cells
+            middle = time.perf_counter()
+            assert cells is not None
+            self._sums(stats, cells, lo, hi, classes, levels, (xz, xzy))
+            return middle - start, time.perf_counter() - middle
+
+        if dense:
+            per_block = int(layout.width[:dense].mean()) * classes * levels * LANES
+            grain = max(1, 100_000 // (per_block + stats.n * levels * int(layout.width[0]) // 128 + 1))
+            stats.share_time(jit.spread(dense, task, grain, max(1, TABLE_BYTES // (8 * per_block))))
+        if dense < layout.blocks:
+            with stats.timed("counting"):
+                features, sums = batch.grouped(column, dense, split)
+            where = layout.slot_of[features]
+            xz[where], xzy[where] = self._corrected(stats, sums)
+        stats.facts["passes"] += 1
+        stats.facts["tables_counted"] += stats.m
+        return Pair(layout.by_feature(xz), layout.by_feature(xzy))
+
+    def _sums(
+        self,
+        stats: Stats,
+        cells: np.ndarray,
+        lo: int,
+        hi: int,
+        classes: int,
+        rz: int,
+        out: tuple[np.ndarray, np.ndarray] | None = None,
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """S of the tables of blocks lo..hi-1, without and with the classes, per slot."""
+        layout = stats.source.layout
+        pair, triple = out or (np.empty(layout.slots.size), np.empty(layout.slots.size))
+        where = (layout.width, layout.before, classes, rz)
+        if cells.dtype == np.int64 and stats.n <= LOOKUP_ROWS:
+            kernels.table_sums_lookup(lo, hi, cells, *where, xlogx_table(stats.n), pair, triple)
+        else:
+            kernels.table_sums_direct(lo, hi, cells, *where, pair, triple)
+        if self.corrected:
+            few, many = np.zeros(pair.size, np.int64), np.zeros(pair.size, np.int64)
+            kernels.table_occupied(lo, hi, cells, *where, few, many)
+            here, scale = slice(lo * LANES, hi * LANES), self._scale(stats)
+            pair[here] -= (few[here] - 1) / 2 * scale
+            triple[here] -= (many[here] - 1) / 2 * scale
+        return pair, triple
+
+    def _corrected(self, stats: Stats, sums: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        if not self.corrected:
+            return sums[:, 0], sums[:, 1]
+        scale = self._scale(stats)
+        return sums[:, 0] - (sums[:, 2] - 1) / 2 * scale, sums[:, 1] - (sums[:, 3] - 1) / 2 * scale
+
+    def _sum_of(self, stats: Stats, counts: np.ndarray) -> float:
+        counts = counts[counts > 0].astype(np.float64)
+        total = 0.0
+        for x in counts.tolist():  # in order, one by one, as the kernels do
+            total += kernels.xlogx_one(x)
+        return total - (counts.size - 1) / 2 * self._scale(stats) if self.corrected else total
+
+    # ------------------------------------------------------------------------------------------ from S to I, H
+
+    @staticmethod
+    def _scale(stats: Stats) -> float:
+        """Mass in the tables for each unit of N: 1 but for real weights, which are scaled to the number of rows."""
+        return stats.n / stats.source.size
+
+    def _entropy(self, stats: Stats, s: np.ndarray) -> np.ndarray:
+        return np.log(float(stats.n)) - s / stats.n
+
+    def _information(self, stats: Stats, difference: np.ndarray) -> np.ndarray:
+        value = difference / stats.n
+        if self.corrected:
+            return value
+        if value.size and value.min() < -ROUNDING * max(1.0, np.log(float(stats.n))):
+            raise ArithmeticError(f"plug-in information came out as {value.min()}: this is a bug in jifs, please report it")
+        return np.maximum(value, 0.0)
+
+
+@estimator("miller_madow", tasks=("class",), reads="codes", cite="[Miller 1955]")
+@dataclass(frozen=True)
+class MillerMadow(PlugIn):
+    """Plug-in entropies plus (K - 1)/(2N) each, K the number of cells that are not empty; may be negative."""
+
+    corrected = True

@@ -1,0 +1,178 @@
+"""The contract between criteria and strategies: five faces, the conversions between them, and the mismatch message.
+
+    ranks     ranks(stats) -> scores[m]                     each feature alone
+    steps     open(stats) -> Run: gains(), take(j)          running state; optional best(free), parts(j), facts()
+    sets      value(stats, S) -> float                      a function of a set
+    pairs     pairs(stats) -> (q[m], Q[m, m])               a quadratic form: sum_S q + sum_{i != j in S} Q_ij
+    weights   smooth(stats) -> f(w) -> (value, gradient)    differentiable in the weights of the features
+
+A criterion implements the faces it honestly has. A strategy names the one it needs. What a criterion lacks is converted
+where that changes nothing but the speed: steps -> ranks (the first step), ranks -> pairs (Q = 0), pairs -> sets,
+pairs -> steps (running column sums), sets -> steps (the slow obvious way).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Protocol, runtime_checkable
+
+import numpy as np
+
+from jifs.errors import MismatchError
+
+METHODS = {"ranks": "ranks", "steps": "open", "sets": "value", "pairs": "pairs", "weights": "smooth"}
+"""The method that shows a face."""
+
+
+@runtime_checkable
+class Run(Protocol):
+    """A greedy run in progress: what taking each feature would bring, and taking one.
+
+    Optional: `best(free)`, scores as `gains` where candidates that can come neither first nor second may be left at
+    minus infinity; `parts(j)`, the named terms of a candidate's score; `facts()`, what the user should know at the end;
+    `exhausted`, true when no candidate can add anything.
+    """
+
+    def gains(self) -> np.ndarray:
+        """Score of every feature, given what has been taken."""
+        ...
+
+    def take(self, j: int) -> None:
+        """Add feature j."""
+        ...
+
+
+# -------------------------------------------------------------------------------------------------------- conversions
+
+
+@dataclass
+class _PairsRun:
+    """Gains of a quadratic form: q_j + 2 sum_{s in S} Q_js, by running column sums."""
+
+    q: np.ndarray
+    form: np.ndarray
+    company: np.ndarray = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.company = np.zeros_like(self.q)
+
+    def gains(self) -> np.ndarray:
+        return self.q + self.company
+
+    def take(self, j: int) -> None:
+        self.company = self.company + self.form[:, j] + self.form[j, :]
+
+    def parts(self, j: int) -> dict[str, float]:
+        return {"alone": float(self.q[j]), "in_company": float(self.company[j])}
+
+
+@dataclass
+class _SetsRun:
+    """Gains of a set function the slow obvious way: f(S + j) for every j outside S."""
+
+    value: Callable[[Any, Sequence[int]], float]
+    stats: Any
+    taken: list[int] = field(default_factory=list)
+
+    def gains(self) -> np.ndarray:
+        out = np.full(self.stats.m, -np.inf)
+        for j in range(self.stats.m):
+            if j not in self.taken:
+                out[j] = self.value(self.stats, [*self.taken, j])
+        return out
+
+    def take(self, j: int) -> None:
+        self.taken.append(j)
+
+
+def _steps_to_ranks(criterion: Any) -> Callable[..., Any]:
+    return lambda stats: criterion.open(stats).gains()
+
+
+def _ranks_to_pairs(criterion: Any) -> Callable[..., Any]:
+    return lambda stats: (criterion.ranks(stats), np.zeros((stats.m, stats.m)))
+
+
+def _pairs_to_sets(criterion: Any) -> Callable[..., Any]:
+    def value(stats: Any, chosen: Sequence[int]) -> float:
+        q, form = criterion.pairs(stats)
+        inner = form[np.ix_(chosen, chosen)]
+        return float(q[list(chosen)].sum() + inner.sum() - np.trace(inner))
+
+    return value
+
+
+def _pairs_to_steps(criterion: Any) -> Callable[..., Any]:
+    def start(stats: Any) -> _PairsRun:
+        q, form = criterion.pairs(stats)
+        return _PairsRun(q, form)
+
+    return start
+
+
+def _sets_to_steps(criterion: Any) -> Callable[..., Any]:
+    return lambda stats: _SetsRun(criterion.value, stats)
+
+
+CONVERSIONS: dict[tuple[str, str], Callable[[Any], Callable[..., Any]]] = {
+    ("steps", "ranks"): _steps_to_ranks,
+    ("ranks", "pairs"): _ranks_to_pairs,
+    ("pairs", "sets"): _pairs_to_sets,
+    ("pairs", "steps"): _pairs_to_steps,
+    ("sets", "steps"): _sets_to_steps,
+}
+
+
+def faces_of(criterion: Any) -> tuple[str, ...]:
+    """The faces a criterion (or its class) shows itself."""
+    return tuple(face for face, method in METHODS.items() if callable(getattr(criterion, method, None)))
+
+
+def _paths(own: Iterable[str]) -> dict[str, tuple[str, ...]]:
+    """Every face that can be reached, with the shortest chain of conversions from one of its own."""
+    paths: dict[str, tuple[str, ...]] = {face: (face,) for face in own}
+    fresh = list(paths)
+    while fresh:
+        fresh = [
+            to
+            for at in fresh
+            for start, to in CONVERSIONS
+            if start == at and to not in paths and paths.setdefault(to, (*paths[at], to))
+        ]
+    return paths
+
+
+def reachable(own: Iterable[str]) -> tuple[str, ...]:
+    """The faces that can be had from these by conversion, these included, in the order of METHODS."""
+    paths = _paths(own)
+    return tuple(face for face in METHODS if face in paths)
+
+
+class _Seen:
+    """A criterion seen through a converted face."""
+
+    def __init__(self, face: str, method: Callable[..., Any]) -> None:
+        setattr(self, METHODS[face], method)
+
+
+def as_face(criterion: Any, face: str) -> Callable[..., Any]:
+    """The criterion's method for a face: its own, or by the shortest chain of conversions."""
+    path = _paths(faces_of(criterion)).get(face)
+    if path is None:
+        raise MismatchError(f"{type(criterion).__name__} has no `{METHODS[face]}`")
+    for start, to in zip(path[:-1], path[1:], strict=True):
+        criterion = _Seen(to, CONVERSIONS[start, to](criterion))
+    return getattr(criterion, METHODS[face])  # type: ignore[no-any-return]
+
+
+def mismatch(
+    criterion: str, strategy: str, face: str, works_with: Sequence[str], others: Sequence[str]
+) -> MismatchError:
+    """Who lacks what, and what would work."""
+    text = f"criterion '{criterion}' has no `{METHODS[face]}`, which strategy '{strategy}' needs"
+    if works_with:
+        text += f"; it works with strategy {' or '.join(works_with)}"
+    if others:
+        text += f"; criteria with `{METHODS[face]}`: {', '.join(others)}"
+    return MismatchError(text)

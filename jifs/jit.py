@@ -1,0 +1,279 @@
+"""Compiling and running kernels: the only importer of Numba, and the only owner of threads.
+
+`kernel` compiles a serial function of arrays. `pkernel` compiles a function of a range, `f(lo, hi, ...)`, and calls it
+as `f(count, ...)` over all threads: each item is computed by one thread, serially, and written to its own slot, so the
+result is bitwise the same for any number of threads.
+
+Why not Numba's own `parallel=True`: its OpenMP layer ends a forked child process and its work-queue layer ends the
+process when two Python threads use it. Kernels release the interpreter lock, so plain threads do the same work, may be
+nested in anybody's threads or processes, and compile in a third of the time.
+
+Compiled code is kept in a folder named after a hash of the kernel sources, so an edited kernel is never run stale,
+also when the edit is in another file than its caller.
+"""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import inspect
+import itertools
+import os
+import sys
+import tempfile
+import threading
+import time
+import warnings
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor, wait
+from contextlib import contextmanager
+from contextvars import ContextVar
+from pathlib import Path
+from typing import Any, TypeVar
+
+import numba
+from llvmlite import ir
+from numba import njit, types
+from numba.extending import intrinsic
+
+__all__ = [
+    "COMPILED",
+    "array_pointer",
+    "cache_folder",
+    "intrinsic",
+    "ir",
+    "kernel",
+    "llvm_function",
+    "pkernel",
+    "spread",
+    "thread_count",
+    "threads",
+    "types",
+]
+
+F = TypeVar("F", bound=Callable[..., Any])
+T = TypeVar("T")
+
+COMPILED: bool = not numba.config.DISABLE_JIT
+"""False under NUMBA_DISABLE_JIT=1: kernels are then plain Python."""
+
+
+# ---------------------------------------------------------------------------------------------- compiled code on disk
+
+
+@functools.cache
+def _house_stamp() -> str:
+    """Hash of everything a kernel may be compiled from: this file and jifs/kernels."""
+    here = Path(__file__).parent
+    digest = hashlib.sha256(numba.__version__.encode())
+    for path in [here / "jit.py", *sorted((here / "kernels").rglob("*.py"))]:
+        digest.update(path.name.encode())
+        digest.update(path.read_bytes())
+    return digest.hexdigest()[:16]
+
+
+def cache_folder() -> Path:
+    """Where compiled kernels are kept: JIFS_CACHE_DIR, else NUMBA_CACHE_DIR/jifs, else the user's cache folder."""
+    if "JIFS_CACHE_DIR" in os.environ:
+        return Path(os.environ["JIFS_CACHE_DIR"])
+    if numba.config.CACHE_DIR:
+        return Path(numba.config.CACHE_DIR) / "jifs"
+    if sys.platform == "win32":
+        base = Path(os.environ.get("LOCALAPPDATA", Path.home() / "AppData" / "Local"))
+    elif sys.platform == "darwin":
+        base = Path.home() / "Library" / "Caches"
+    else:
+        base = Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache"))
+    return base / "jifs"
+
+
+class _StampedLocator:
+    """Tells Numba where a kernel's compiled form is kept: a folder per state of the sources."""
+
+    def __init__(self, py_func: Callable[..., Any], py_file: str) -> None:
+        own = Path(py_file)
+        stamp = _house_stamp()
+        if (Path(__file__).parent / "kernels") not in own.parents:
+            stamp += "-" + hashlib.sha256(own.read_bytes()).hexdigest()[:16]
+        self._path = cache_folder() / stamp
+        self._stamp = stamp
+        self._line = py_func.__code__.co_firstlineno
+
+    def get_cache_path(self) -> str:
+        return str(self._path)
+
+    def get_source_stamp(self) -> str:
+        return self._stamp
+
+    def get_disambiguator(self) -> str:
+        return str(self._line)
+
+    def ensure_cache_path(self) -> None:
+        self._path.mkdir(parents=True, exist_ok=True)
+        tempfile.TemporaryFile(dir=self._path).close()
+
+    @classmethod
+    def from_function(cls, py_func: Callable[..., Any], py_file: str) -> _StampedLocator | None:
+        if not os.path.exists(py_file):
+            return None  # typed into a notebook cell or a prompt
+        locator = cls(py_func, py_file)
+        try:
+            locator.ensure_cache_path()
+        except OSError:
+            return None
+        return locator
+
+
+def _keep_on_disk(dispatcher: Any) -> None:
+    """Give a compiled function its place on disk; without one (notebook cell, read-only home) it lives in memory only."""
+    from numba.core.caching import CompileResultCacheImpl, FunctionCache
+
+    class Impl(CompileResultCacheImpl):  # type: ignore[misc]
+        _locator_classes = [_StampedLocator]  # noqa: RUF012
+
+    class StampedCache(FunctionCache):  # type: ignore[misc]
+        _impl_class = Impl
+
+        def load_overload(self, sig: Any, target_context: Any) -> Any:
+            try:
+                return super().load_overload(sig, target_context)
+            except Exception:  # a damaged file is the same as none: compile again
+                return None
+
+        def save_overload(self, sig: Any, data: Any) -> None:
+            try:
+                super().save_overload(sig, data)
+            except OSError as error:
+                warnings.warn(f"compiled kernels could not be kept on disk: {error}", stacklevel=2)
+
+    try:
+        dispatcher._cache = StampedCache(dispatcher.py_func)
+    except (RuntimeError, OSError):
+        return
+
+
+def kernel(function: F) -> F:
+    """Compile a serial kernel: arrays in, arrays out, IEEE arithmetic, the interpreter lock released."""
+    if not COMPILED:
+        return function
+    dispatcher = njit(nogil=True, error_model="numpy")(function)
+    _keep_on_disk(dispatcher)
+    return dispatcher  # type: ignore[no-any-return]
+
+
+def array_pointer(context: Any, builder: Any, array_type: Any, array: Any, index: Any, pointee: Any) -> Any:
+    """Inside an intrinsic: the address of array.flat[index], seen as a pointer to `pointee`."""
+    from numba.core import cgutils
+
+    struct = cgutils.create_struct_proxy(array_type)(context, builder, array)
+    return builder.bitcast(builder.gep(struct.data, [index]), pointee.as_pointer())
+
+
+def llvm_function(builder: Any, name: str, result: Any, arguments: list[Any]) -> Any:
+    """Inside an intrinsic: LLVM's function of that name, declared once in the module."""
+    from numba.core import cgutils
+
+    return cgutils.get_or_insert_function(builder.module, ir.FunctionType(result, arguments), name)
+
+
+# ------------------------------------------------------------------------------------------------------------ threads
+
+_asked: ContextVar[int | None] = ContextVar("jifs_threads", default=None)
+_inside: ContextVar[bool] = ContextVar("jifs_inside_a_task", default=False)
+_team: ThreadPoolExecutor | None = None
+_team_size = 0
+_team_lock = threading.Lock()
+
+
+def _forget_team() -> None:
+    """A forked child has none of its parent's threads."""
+    global _team, _team_size, _team_lock
+    _team, _team_size, _team_lock = None, 0, threading.Lock()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_forget_team)
+
+
+@functools.cache
+def _available() -> int:
+    """Cores this process may use, or what the usual variables grant it (joblib sets them in its workers)."""
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    for name in ("JIFS_NUM_THREADS", "NUMBA_NUM_THREADS", "OMP_NUM_THREADS"):
+        granted = os.environ.get(name, "")
+        if granted.isdigit() and int(granted) > 0:
+            return int(granted)
+    return cores
+
+
+def thread_count() -> int:
+    """Threads the next kernel will use."""
+    return _asked.get() or _available()
+
+
+@contextmanager
+def threads(count: int | None) -> Iterator[int]:
+    """Use this many threads inside the block: None or -1 for all that are available."""
+    token = _asked.set(count if count is not None and count > 0 else None)
+    try:
+        yield thread_count()
+    finally:
+        _asked.reset(token)
+
+
+def _workers(count: int) -> ThreadPoolExecutor:
+    global _team, _team_size
+    with _team_lock:
+        if _team is None or _team_size < count:
+            old, _team, _team_size = _team, ThreadPoolExecutor(count, "jifs"), count
+            if old is not None:
+                old.shutdown(wait=False)
+        return _team
+
+
+def spread(
+    count: int, task: Callable[[int, int], T], grain: int = 1, most: int | None = None
+) -> tuple[float, list[T]]:
+    """Call task(lo, hi) over consecutive pieces of range(count), on all threads; seconds and what the tasks returned.
+
+    `grain` is the least piece worth a thread's while, `most` the largest that is good for memory.
+    """
+    start = time.perf_counter()
+    team = 1 if _inside.get() else min(thread_count(), -(-count // grain))
+    pieces = max(min(team, 1) if team <= 1 else min(-(-count // grain), 4 * team), -(-count // (most or max(count, 1))))
+    answers: list[T] = []
+    ticket = itertools.count()
+
+    def work() -> None:
+        for piece in ticket:
+            if piece >= pieces:
+                return
+            answers.append(task(count * piece // pieces, count * (piece + 1) // pieces))
+
+    def helper() -> None:
+        _inside.set(True)  # a task that spreads again stays in its thread, so the team can't wait for itself
+        work()
+
+    others = [_workers(team - 1).submit(helper) for _ in range(team - 1)]
+    token = _inside.set(True)
+    try:
+        work()
+    finally:
+        _inside.reset(token)
+        wait(others)
+    for other in others:
+        other.result()
+    return time.perf_counter() - start, answers
+
+
+def pkernel(function: F) -> F:
+    """Compile `f(lo, hi, ...)` and return a caller `f(count, ..., grain=1)` that spreads range(count) over the threads."""
+    serial = kernel(function)
+
+    @functools.wraps(function)
+    def caller(count: int, *arrays: Any, grain: int = 1) -> None:
+        spread(int(count), lambda lo, hi: serial(lo, hi, *arrays), grain)
+
+    caller.serial = serial  # type: ignore[attr-defined]
+    caller.__signature__ = inspect.Signature()  # type: ignore[attr-defined]
+    return caller  # type: ignore[return-value]

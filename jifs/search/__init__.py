@@ -1,0 +1,1 @@
+"""Strategies: loops over the faces of criteria, with no knowledge of what is scored."""

@@ -1,0 +1,125 @@
+"""What strategies share: the task, the tie rule, stop rules, and the outcome.
+
+The winner of a step is the LOWEST index whose score is within the tolerance of the best, so that equal scores which
+differ by rounding are equal; the search starts at minus infinity, so negative scores are chosen like any other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+
+
+class Pick(NamedTuple):
+    """A winner and the best of the others (-1 if there is none)."""
+
+    winner: int
+    runner_up: int
+    margin: float | None
+    tie: bool
+
+
+class Stop(Protocol):
+    """Decides, before the next feature is taken, whether the search ends; returns the reason or None."""
+
+    def reason(self, taken: list[int], free: np.ndarray, score: float, run: Any) -> str | None:
+        """Why to stop now, or None to go on."""
+        ...
+
+
+@dataclass(frozen=True)
+class Task:
+    """What is asked of a strategy."""
+
+    m: int
+    k: int
+    name: str
+    tolerance: float = 1e-12
+    include: tuple[int, ...] = ()
+    free: np.ndarray = field(default_factory=lambda: np.zeros(0, np.bool_))
+    stop: Stop | None = None
+    advance: Callable[[int], None] = lambda j: None
+    seed: int | None = 0
+
+
+@dataclass
+class Taken:
+    """One step: the feature, its score and parts when it was taken, and who came second."""
+
+    feature: int
+    score: float
+    parts: dict[str, float]
+    runner_up: int | None = None
+    margin: float | None = None
+    tie: bool = False
+    included: bool = False
+
+
+@dataclass
+class Outcome:
+    """What a strategy found."""
+
+    steps: list[Taken]
+    weights: np.ndarray | None = None
+    facts: dict[str, Any] = field(default_factory=dict)
+
+
+class Strategy(Protocol):
+    """A search: the face it needs, and a loop."""
+
+    name: str
+    needs: str
+
+    def run(self, face: Callable[..., Any], stats: Any, task: Task) -> Outcome:
+        """Search with the criterion's method for the face that is needed."""
+        ...
+
+
+def best_of(scores: np.ndarray, tolerance: float) -> int:
+    """Lowest index within the tolerance of the greatest score."""
+    top = scores.max()
+    if top == -np.inf:
+        return int(scores.argmax())
+    return int((scores >= top - tolerance).argmax())
+
+
+def pick(scores: np.ndarray, free: np.ndarray, task: Task) -> Pick:
+    """Winner and runner-up among the free features. NaN is the criterion's fault and is said so."""
+    candidates = np.flatnonzero(free)
+    own = scores[candidates]
+    if np.isnan(own).any():
+        where = int(candidates[np.isnan(own).argmax()])
+        raise ArithmeticError(f"criterion '{task.name}' gave feature {where} the score NaN; a score must be a number")
+    first = best_of(own, task.tolerance)
+    if candidates.size == 1:
+        return Pick(int(candidates[0]), -1, None, False)
+    score = own[first]
+    own[first] = -np.inf
+    second = best_of(own, task.tolerance)
+    if second == first:
+        second = 1 if first == 0 else 0
+    gap = float(score - own[second]) if np.isfinite(score) or np.isfinite(own[second]) else 0.0
+    return Pick(int(candidates[first]), int(candidates[second]), max(gap, 0.0), bool(gap <= task.tolerance))
+
+
+@dataclass(frozen=True)
+class Below:
+    """Stop when the best score falls below a threshold."""
+
+    threshold: float
+
+    def reason(self, taken: list[int], free: np.ndarray, score: float, run: Any) -> str | None:
+        """The sentence for the user, or None."""
+        return f"best score {score:.6g} is below {self.threshold:g}" if score < self.threshold else None
+
+
+@dataclass(frozen=True)
+class Exhausted:
+    """Stop when the criterion says that no candidate can add anything."""
+
+    def reason(self, taken: list[int], free: np.ndarray, score: float, run: Any) -> str | None:
+        """The sentence for the user, or None."""
+        return "information is exhausted" if getattr(run, "exhausted", False) else None

@@ -1,0 +1,55 @@
+"""Forward selection:  S <- S + argmax_j J(j | S), one feature at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from jifs.registry import strategy
+from jifs.search.base import Outcome, Taken, Task, pick
+
+
+@strategy("forward")
+@dataclass(frozen=True)
+class Forward:
+    """Greedy forward selection: at each step the feature with the best score joins, ties go to the lowest index."""
+
+    needs = "steps"
+
+    def run(self, face: Callable[..., Any], stats: Any, task: Task) -> Outcome:
+        """Take the included features in their order, then the best until k are taken or the stop rule speaks."""
+        run = face(stats)
+        parts: Callable[[int], dict[str, float]] = getattr(run, "parts", lambda j: {})
+        best: Callable[[np.ndarray], np.ndarray] = getattr(run, "best", lambda free: run.gains())
+        free = task.free.copy()
+        steps: list[Taken] = []
+        facts: dict[str, Any] = {}
+        for j in task.include:
+            steps.append(Taken(j, float(run.gains()[j]), parts(j), included=True))
+            run.take(j)
+            free[j] = False
+            task.advance(j)
+        try:
+            while len(steps) < task.k and free.any():
+                scores = best(free)
+                found = pick(scores, free, task)
+                score = float(scores[found.winner])
+                reason = task.stop.reason([s.feature for s in steps], free, score, run) if task.stop else None
+                if reason:
+                    facts["stopped"] = reason
+                    break
+                second = found.runner_up if found.runner_up >= 0 else None
+                steps.append(Taken(found.winner, score, parts(found.winner), second, found.margin, found.tie))
+                free[found.winner] = False
+                if len(steps) < task.k:
+                    run.take(found.winner)
+                task.advance(found.winner)
+        except KeyboardInterrupt:
+            if not steps:
+                raise
+            facts["stopped"] = f"interrupted after {len(steps)} features"
+        facts.update(getattr(run, "facts", dict)())
+        return Outcome(steps, facts=facts)

@@ -1,0 +1,42 @@
+"""The contract of a source: a schema, and one method, `reduce`, that counts a statistic over all its rows.
+
+A source in memory has one batch, a stream a loop of them, a cluster a tree: a new kind of source is one file with its
+own `reduce`. All batches of a source share the layout of its features, so their statistics can be added.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Protocol, TypeVar
+
+import numpy as np
+
+from jifs.stats.base import Statistic
+from jifs.stats.layout import Layout
+
+S = TypeVar("S", bound=Statistic)
+
+
+class Source(Protocol):
+    """Rows to be counted, wherever they are."""
+
+    n: int
+    m: int
+    classes: int
+    cards: np.ndarray
+    layout: Layout
+    size: float
+    """Number of rows, or their total weight."""
+    seconds: float
+    """Time it took to encode."""
+    batch: Any
+    """All rows as one batch if they are in memory, else None."""
+    target_kind: str
+    labels: tuple[Any, ...]
+
+    def name_of(self, j: int) -> str:
+        """Name of feature j."""
+        ...
+
+    def reduce(self, statistic: S) -> S:
+        """Update the statistic with every row and return it."""
+        ...

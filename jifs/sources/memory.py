@@ -1,0 +1,38 @@
+"""Rows in memory: one batch, encoded once and used by any number of selections."""
+
+from __future__ import annotations
+
+from typing import Any, TypeVar
+
+from jifs.encode import Encoding
+from jifs.stats.base import Statistic
+from jifs.stats.codes import Codes
+from jifs.table import Table
+
+S = TypeVar("S", bound=Statistic)
+
+
+class MemorySource:
+    """A table, encoded. `batch` holds the codes, `encoding` what was learned and can be applied to new data."""
+
+    def __init__(self, table: Table, batch: Codes, encoding: Encoding, seconds: float) -> None:
+        self.table = table
+        self.batch = batch
+        self.encoding = encoding
+        self.seconds = seconds
+        self.n, self.m, self.classes = batch.n, table.m, batch.classes
+        self.cards, self.layout, self.size = batch.cards, batch.layout, batch.size
+        self.target_kind = table.target.kind if table.target is not None else "none"
+        self.labels: tuple[Any, ...] = table.target.labels if table.target is not None else ()
+
+    def name_of(self, j: int) -> str:
+        """Name of feature j."""
+        return self.table.name_of(j)
+
+    def reduce(self, statistic: S) -> S:
+        """Update the statistic with the one batch there is."""
+        statistic.update(self.batch)
+        return statistic
+
+    def __repr__(self) -> str:
+        return f"<jifs source in memory: {self.n} rows, {self.m} features, {self.classes} classes>"

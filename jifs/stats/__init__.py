@@ -1,0 +1,1 @@
+"""What can be counted on a batch of rows and merged with another: statistics, and the desk that remembers them."""

@@ -1,0 +1,139 @@
+"""The contract of a statistic, and the desk where criteria ask and answers are remembered."""
+
+from __future__ import annotations
+
+import time
+from collections import OrderedDict
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+
+import numpy as np
+
+from jifs.errors import MismatchError
+
+if TYPE_CHECKING:
+    from jifs.sources.base import Source
+
+T = TypeVar("T")
+REMEMBERED_BYTES = 256 << 20
+
+
+class Statistic(Protocol):
+    """Something that is counted on rows: a batch is added by `update`, another statistic of its kind by `merge`."""
+
+    def update(self, batch: Any) -> None:
+        """Add a batch of encoded rows."""
+
+    def merge(self, other: Any) -> None:
+        """Add what another has counted."""
+
+
+S = TypeVar("S", bound=Statistic)
+
+
+class Stats:
+    """The desk: lazy questions to a source, remembered; what happened on the way is in `facts` and `clock`."""
+
+    def __init__(self, source: Source) -> None:
+        self.source = source
+        self.facts: dict[str, Any] = {"tables_counted": 0, "passes": 0}
+        self.clock: dict[str, float] = {"encoding": source.seconds, "counting": 0.0, "estimating": 0.0}
+        self._memory: OrderedDict[Any, tuple[Any, int]] = OrderedDict()
+        self._bytes = 0
+
+    @property
+    def m(self) -> int:
+        """Number of features."""
+        return self.source.m
+
+    @property
+    def n(self) -> int:
+        """Number of rows, a row of integer weight w counted w times."""
+        return self.source.n
+
+    @property
+    def cards(self) -> np.ndarray:
+        """Number of levels of each feature."""
+        return self.source.cards
+
+    @property
+    def classes(self) -> int:
+        """Number of classes."""
+        return self.source.classes
+
+    def name_of(self, j: int) -> str:
+        """Name of feature j."""
+        return self.source.name_of(j)
+
+    def reduce(self, statistic: S) -> S:
+        """Count over all rows of the source."""
+        return self.source.reduce(statistic)
+
+    def remember(self, key: Any, make: Callable[[], T]) -> T:
+        """The answer under this key, made if it is not remembered; the oldest answers go when there are too many."""
+        if key in self._memory:
+            self._memory.move_to_end(key)
+            return self._memory[key][0]  # type: ignore[no-any-return]
+        answer = make()
+        size = sum(getattr(part, "nbytes", 64) for part in (answer if isinstance(answer, tuple) else (answer,)))
+        self._memory[key] = (answer, size)
+        self._bytes += size
+        while self._bytes > REMEMBERED_BYTES and len(self._memory) > 1:
+            _, (_, freed) = self._memory.popitem(last=False)
+            self._bytes -= freed
+        return answer
+
+    def remembers(self, key: Any) -> bool:
+        """Whether an answer is at hand."""
+        return key in self._memory
+
+    # ------------------------------------------------------------------------------- rows that must be at hand
+
+    def rows_in_memory(self, who: str) -> Any:
+        """The batch of all rows, or an error that says who needs it."""
+        if self.source.batch is None:
+            raise MismatchError(
+                f"{who} needs the rows in memory; use jifs.memory(X, y), or a criterion on pairs such as jmi or cmim"
+            )
+        return self.source.batch
+
+    def join(self, state: Any, k: int) -> Any:
+        """The joint state of a column (None: nothing yet) and feature k, as a column with dense codes."""
+        batch = self.rows_in_memory("a joint state of several features")
+        own = batch.column(k)
+        if state is None:
+            return own
+        both = state.codes[: batch.n].astype(np.int64) * own.levels + own.codes[: batch.n]
+        values, codes = np.unique(both, return_inverse=True)
+        return batch.state(codes, values.size)
+
+    def planes(self) -> Any:
+        """The bit planes of all features (`jifs.stats.codes.PlaneView`), or None where there are none."""
+        batch = self.source.batch
+        return batch.plane_view() if batch is not None else None
+
+    def chosen(self, k: int) -> tuple[np.ndarray, np.ndarray, int]:
+        """Bit planes, margins by class and number of levels of feature k, to count others against."""
+        return self.rows_in_memory("counting by planes").chosen_view(k)  # type: ignore[no-any-return]
+
+    def class_sizes(self) -> np.ndarray:
+        """Number of rows of each class."""
+        return np.diff(self.rows_in_memory("class sizes").starts)  # type: ignore[no-any-return]
+
+    @contextmanager
+    def timed(self, what: str) -> Iterator[None]:
+        """Add the time of the block to the clock."""
+        start = time.perf_counter()
+        try:
+            yield
+        finally:
+            self.clock[what] += time.perf_counter() - start
+
+    def share_time(self, spread: tuple[float, list[tuple[float, float]]]) -> None:
+        """Divide the time of a spread between counting and estimating, as its tasks spent theirs."""
+        elapsed, parts = spread
+        counting, estimating = (sum(column) for column in zip(*parts, strict=True))
+        busy = max(counting + estimating, 1e-12)
+        self.clock["counting"] += elapsed * counting / busy
+        self.clock["estimating"] += elapsed * estimating / busy

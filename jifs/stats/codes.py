@@ -1,0 +1,321 @@
+"""One batch of encoded rows, sorted by class, and the three ways to count it.
+
+A batch answers questions about a Column Z (a feature of its own, or a joint state made from several) against every
+feature at once. Blocks of features are in order of their width, so the ways follow one another: bit planes for
+narrow tables, a histogram for wide ones, and rows grouped by Z where a table would be larger than the rows it counts.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from jifs.kernels import counts, entropy, planes
+from jifs.stats.layout import LANES, NARROW, Layout
+
+PLANE_LEVELS = 64
+"""Features with more levels get no planes."""
+WORD_COST, ROW_COST = 0.3, 0.5
+"""Nanoseconds for eight candidates, one cell and one word; and for one candidate and one row of a histogram."""
+KEPT_COLUMNS = 256
+SLACK = 64
+"""Bytes after the last code, which a vector load may touch."""
+
+
+@dataclass(eq=False)
+class Column:
+    """A column Z to count against: its codes in the batch's order of rows (with slack), and its number of levels."""
+
+    codes: np.ndarray
+    levels: int
+    chosen: np.ndarray | None = field(default=None, repr=False)
+    margins: dict[bool, np.ndarray] = field(default_factory=dict, repr=False)
+
+
+class Routes(NamedTuple):
+    """Blocks before `planes` are counted by planes, then those before `histogram` by histogram, the rest by groups."""
+
+    planes: int
+    histogram: int
+
+
+class PlaneView(NamedTuple):
+    """What a kernel of one's own needs to count by planes: see kernels/counts.py for the meaning of each array."""
+
+    planes: np.ndarray
+    at: np.ndarray
+    width: np.ndarray
+    before: np.ndarray
+    words: np.ndarray
+    margins: np.ndarray
+    slots: np.ndarray
+
+
+class Codes:
+    """Encoded rows: codes one byte each (features with over 256 levels four), classes as runs of rows."""
+
+    def __init__(
+        self,
+        narrow: np.ndarray,
+        wide: np.ndarray,
+        cards: np.ndarray,
+        starts: np.ndarray,
+        order: np.ndarray,
+        weights: np.ndarray | None = None,
+        size: float | None = None,
+    ) -> None:
+        self.narrow = narrow
+        self.wide = wide
+        self.starts = np.ascontiguousarray(starts, np.int64)
+        self.order = order
+        self.n = int(self.starts[-1])
+        self.classes = self.starts.size - 1
+        self.layout = Layout(cards)
+        self.cards = self.layout.cards
+        self.weights = weights
+        self.size = float(self.n if size is None else size)
+        self.wide_row = np.cumsum(self.cards > NARROW) - 1
+        self.one_class = np.array([0, self.n], np.int64)
+        ends = np.cumsum(-(-np.diff(self.starts) // 64))
+        self.words = np.concatenate([np.zeros(1, np.int64), ends])
+        self._columns: dict[int, Column] = {}
+
+    # ------------------------------------------------------------------------------------------------ columns
+
+    def column(self, k: int) -> Column:
+        """Feature k as a column to count against; what is made for it is kept while it is in use."""
+        known = self._columns.get(k)
+        if known is not None:
+            return known
+        if self.cards[k] <= NARROW:
+            at = k * self.n
+            column = Column(self.narrow[at : at + self.n + SLACK], int(self.cards[k]))
+        else:
+            at = int(self.wide_row[k]) * self.n
+            column = Column(self.wide[at : at + self.n], int(self.cards[k]))
+        if len(self._columns) >= KEPT_COLUMNS:
+            self._columns.clear()
+        self._columns[k] = column
+        return column
+
+    def state(self, codes: np.ndarray, levels: int) -> Column:
+        """Any column of dense codes, in this batch's order of rows."""
+        if levels <= NARROW:
+            padded = np.zeros(self.n + SLACK, np.uint8)
+            padded[: self.n] = codes
+            return Column(padded, levels)
+        return Column(np.ascontiguousarray(codes, np.uint32), levels)
+
+    def constant(self) -> Column:
+        """The column with one level: what a table without Z is counted against."""
+        return Column(np.zeros(self.n + SLACK, np.uint8), 1)
+
+    # ------------------------------------------------------------------------------------------------- layout
+
+    @cached_property
+    def plane_blocks(self) -> int:
+        """Blocks that have planes: the narrow ones, unless rows have real weights."""
+        return 0 if self.weights is not None else int(np.searchsorted(self.layout.width, PLANE_LEVELS, "right"))
+
+    @cached_property
+    def plane_at(self) -> np.ndarray:
+        """First word of each block's planes."""
+        sizes = (self.layout.width[: self.plane_blocks] - 1) * (int(self.words[-1]) * LANES)
+        return np.concatenate([np.zeros(1, np.int64), np.cumsum(sizes)])
+
+    @cached_property
+    def planes(self) -> np.ndarray:
+        """The bit planes, made when first asked for."""
+        out = np.zeros(int(self.plane_at[-1]), np.uint64)
+        lay = self.layout
+        planes.pack_all(
+            self.plane_blocks, self.narrow, self.n, lay.slots, lay.width, self.plane_at, self.starts, self.words, out
+        )
+        return out
+
+    @cached_property
+    def margins(self) -> np.ndarray:
+        """Counts of (X_j, Y): flat [block][class][level][lane], integers or, with real weights, floats."""
+        lay = self.layout
+        out = np.zeros(int(lay.before[-1]) * self.classes * LANES, self.cell_type)
+        if self.plane_blocks:
+            planes.margins_all(
+                self.plane_blocks, self.narrow, self.n, lay.slots, lay.width, lay.before, self.starts, out
+            )
+        if self.plane_blocks < lay.blocks:
+            rest = out[int(lay.before[self.plane_blocks]) * self.classes * LANES :]
+            self._histogram(self.plane_blocks, lay.blocks, self.constant(), self.starts, rest)
+        return out
+
+    @cached_property
+    def totals(self) -> np.ndarray:
+        """Counts of X_j: flat [block][level][lane]."""
+        lay, out = self.layout, np.zeros(int(self.layout.before[-1]) * LANES, self.cell_type)
+        if lay.blocks and (lay.width == lay.width[0]).all():
+            shape = (lay.blocks, self.classes, int(lay.width[0]) * LANES)
+            return np.ascontiguousarray(self.margins.reshape(shape).sum(axis=1)).reshape(-1)
+        for b in range(lay.blocks):
+            lo, hi = int(lay.before[b]) * LANES, int(lay.before[b + 1]) * LANES
+            table = self.margins[lo * self.classes : hi * self.classes].reshape(self.classes, -1)
+            out[lo:hi] = table.sum(axis=0)
+        return out
+
+    @property
+    def cell_type(self) -> Any:
+        """Type of a table's cells."""
+        return np.int64 if self.weights is None else np.float64
+
+    # ----------------------------------------------------------------------------------------------- counting
+
+    def routes(self, column: Column, split: bool) -> Routes:
+        """Where planes end and where tables end, for this column: by cost, and by the size of a table."""
+        width, rz = self.layout.width, column.levels
+        classes = self.classes if split else 1
+        dense = int(np.searchsorted(width, max(4 * self.n, 1 << 16) // (classes * rz), "right"))
+        by_planes = 0
+        if rz <= PLANE_LEVELS:
+            cheap = LANES * self.n * ROW_COST / (WORD_COST * max(int(self.words[-1]), 1) * max(rz - 1, 1))
+            by_planes = min(int(np.searchsorted(width - 1, cheap, "right")), self.plane_blocks)
+        return Routes(min(by_planes, dense), dense)
+
+    def prepare(self, column: Column, split: bool) -> Routes:
+        """Make what several threads will read, and say which way each block goes."""
+        routes = self.routes(column, split)
+        if routes.planes:
+            _ = (self.planes, self.margins if split else self.totals)
+            self._chosen(column)
+            self._column_margins(column, split)
+        return routes
+
+    def plane_view(self) -> PlaneView | None:
+        """The arrays for counting by planes, or None when some feature has no planes."""
+        if self.plane_blocks < self.layout.blocks:
+            return None
+        lay = self.layout
+        return PlaneView(self.planes, self.plane_at, lay.width, lay.before, self.words, self.margins, lay.slots)
+
+    def chosen_view(self, k: int) -> tuple[np.ndarray, np.ndarray, int]:
+        """Planes, margins by class and number of levels of feature k, to count others against."""
+        column = self.column(k)
+        return self._chosen(column), self._column_margins(column, True), column.levels
+
+    def tables(self, column: Column, lo: int, hi: int, split: bool, way: str = "") -> np.ndarray:
+        """Tables of blocks lo..hi-1: flat [block][class][level of X_j][level of Z][lane]; without classes if not split."""
+        lay, rz = self.layout, column.levels
+        starts, words = (self.starts, self.words) if split else (self.one_class, self.words[[0, -1]])
+        classes = starts.size - 1
+        out = np.zeros(int(lay.before[hi] - lay.before[lo]) * classes * rz * LANES, self.cell_type)
+        end = {"planes": hi, "histogram": lo}.get(way, self.routes(column, split).planes)
+        middle = min(max(end, lo), hi)
+        cut = int(lay.before[middle] - lay.before[lo]) * classes * rz * LANES
+        if lo < middle:
+            margins = self.margins if split else self.totals
+            counts.tables_by_planes(
+                lo,
+                middle,
+                self.planes,
+                self.plane_at,
+                lay.width,
+                lay.before,
+                words,
+                self._chosen(column),
+                margins,
+                self._column_margins(column, split),
+                rz,
+                out[:cut],
+            )
+        if middle < hi:
+            self._histogram(middle, hi, column, starts, out[cut:])
+        return out
+
+    def grouped(self, column: Column, lo: int, split: bool) -> tuple[np.ndarray, np.ndarray]:
+        """Features of blocks lo.. and their (sum pair, sum triple, cells pair, cells triple), without tables."""
+        features = self.layout.slots[lo * LANES :]
+        return self.grouped_features(features[features >= 0], grouping(self, column, split))
+
+    def grouped_features(self, features: np.ndarray, groups: Grouping) -> tuple[np.ndarray, np.ndarray]:
+        """The same for a list of features and given groups of rows."""
+        out = np.empty((features.size, 4))
+        weights = np.zeros(0) if self.weights is None else self.weights
+        for is_wide in (False, True):
+            chosen = np.flatnonzero((self.cards[features] > NARROW) == is_wide)
+            if chosen.size == 0:
+                continue
+            of = features[chosen]
+            codes = self.wide if is_wide else self.narrow
+            where = self.wide_row[of] if is_wide else of
+            part = np.empty((chosen.size, 4))
+            grain = max(1, 20_000 // max(groups.rows.size, 1))
+            entropy.grouped_sums_all(
+                chosen.size, codes, self.n, where, self.cards[of], *groups, weights, part, grain=grain
+            )
+            out[chosen] = part
+        return features, out
+
+    def _histogram(self, lo: int, hi: int, column: Column, starts: np.ndarray, out: np.ndarray) -> None:
+        lay = self.layout
+        z = column.codes[: self.n].astype(np.uint32)
+        weights = np.zeros(0) if self.weights is None else self.weights
+        middle = min(max(lay.narrow_blocks, lo), hi)
+        cut = int(lay.before[middle] - lay.before[lo]) * (starts.size - 1) * column.levels * LANES
+        if lo < middle:
+            counts.tables_by_histogram(
+                lo, middle, self.narrow, self.n, lay.slots, lay.width, lay.before, starts, z, column.levels, weights, out[:cut]
+            )
+        if middle < hi:
+            rows = np.where(lay.slots >= 0, self.wide_row[lay.slots], -1)
+            counts.tables_by_histogram(
+                middle, hi, self.wide, self.n, rows, lay.width, lay.before, starts, z, column.levels, weights, out[cut:]
+            )
+
+    def _chosen(self, column: Column) -> np.ndarray:
+        if column.chosen is None:
+            chosen = np.zeros(max(column.levels - 1, 1) * int(self.words[-1]), np.uint64)
+            planes.chosen_planes_one(column.codes, column.levels, self.starts, self.words, chosen)
+            column.chosen = chosen
+        return column.chosen
+
+    def _column_margins(self, column: Column, split: bool) -> np.ndarray:
+        if split not in column.margins:
+            starts = self.starts if split else self.one_class
+            rows = [
+                np.bincount(column.codes[a:b], minlength=column.levels)
+                for a, b in zip(starts[:-1], starts[1:], strict=True)
+            ]
+            column.margins[split] = np.repeat(np.concatenate(rows).astype(np.int64), LANES)
+        return column.margins[split]
+
+
+class Grouping(NamedTuple):
+    """Rows in order of a column Z and, within, of their class; where each Z ends, and each (Z, class) run."""
+
+    rows: np.ndarray
+    group_ends: np.ndarray
+    run_ends: np.ndarray
+
+    def undecided(self) -> Grouping:
+        """Without the groups that hold a single class: there nothing is left to be known."""
+        sizes = np.diff(self.group_ends, prepend=0)
+        runs = np.diff(np.searchsorted(self.run_ends, self.group_ends), prepend=-1)
+        keep = runs > 1
+        run_sizes = np.diff(self.run_ends, prepend=0)
+        return Grouping(
+            self.rows[np.repeat(keep, sizes)], np.cumsum(sizes[keep]), np.cumsum(run_sizes[np.repeat(keep, runs)])
+        )
+
+
+def grouping(batch: Codes, column: Column, split: bool) -> Grouping:
+    """Rows grouped by a column; the batch is sorted by class, so a stable sort keeps the classes in order within a group."""
+    codes = column.codes[: batch.n]
+    rows = np.argsort(codes, kind="stable")
+    z = codes[rows]
+    new_group = np.flatnonzero(z[1:] != z[:-1]) + 1
+    group_ends = np.append(new_group, batch.n)
+    if not split:
+        return Grouping(rows, group_ends, group_ends)
+    label = np.searchsorted(batch.starts, rows, "right")
+    new_run = np.flatnonzero((z[1:] != z[:-1]) | (label[1:] != label[:-1])) + 1
+    return Grouping(rows, group_ends, np.append(new_run, batch.n))

@@ -1,0 +1,196 @@
+"""Conditional mutual information maximisation [Fleuret 2004]:
+
+    J(k) = min_{j in S} I(X_k;Y | X_j),    S empty: I(X_k;Y)
+
+`include_marginal=True` takes the minimum over I(X_k;Y) as well, as several packages do. The partial minimum over the
+first members of S can only fall, so a candidate whose partial minimum is already below the second best complete one is
+left where it is: the lazy search counts few tables and finds the same winner and runner-up as the eager one.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from jifs import Info, Stats, criterion, info, kernel
+from jifs.kernels.counts import tables_by_planes
+from jifs.kernels.entropy import table_sums_lookup
+
+LANES = 8
+TOLERANCE = 1e-12
+
+
+@criterion("cmim", cite="[Fleuret 2004]", summary="min I(X_k;Y|X_j): the least information any selected feature leaves")
+@dataclass(frozen=True)
+class CMIM:
+    """The information about the target that is left when any one selected feature is known."""
+
+    include_marginal: bool = False
+    lazy: bool = True
+    info: Info = field(default_factory=lambda: info("plugin"))
+
+    def open(self, stats: Stats) -> Eager:
+        """A run with nothing selected: lazy where the bit planes are at hand."""
+        view = stats.planes() if self.lazy and self.info.name == "plugin" else None
+        table = self.info.lookup(stats) if view is not None else None
+        relevance = self.info.relevance(stats)
+        if view is None or table is None:
+            return Eager(self, stats, relevance)
+        return Lazy(self, stats, relevance, view, table)
+
+
+@dataclass
+class Eager:
+    """The minimum of every candidate, brought up to date at each step."""
+
+    rule: CMIM
+    stats: Stats
+    relevance: np.ndarray
+    least: np.ndarray = field(init=False)
+    taken: list[int] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.least = self.relevance.copy() if self.rule.include_marginal else np.full(self.relevance.size, np.inf)
+
+    def gains(self) -> np.ndarray:
+        """J of every feature."""
+        return self.least.copy() if self.taken else self.relevance.copy()
+
+    def take(self, k: int) -> None:
+        """Add feature k."""
+        self.taken.append(k)
+        self.least = np.minimum(self.least, self.rule.info.relevance_given(self.stats, k))
+
+    def parts(self, k: int) -> dict[str, float]:
+        """Relevance alone, beside the score in company."""
+        return {"relevance": float(self.relevance[k])}
+
+
+class Lazy(Eager):
+    """Partial minima by blocks of eight features: block b has looked at the first done[b] members of S."""
+
+    def __init__(self, rule: CMIM, stats: Stats, relevance: np.ndarray, view: Any, table: np.ndarray) -> None:
+        super().__init__(rule, stats, relevance)
+        self.view, self.table = view, table
+        self.used = view.slots >= 0
+        self.partial = np.full(view.slots.size, np.inf)
+        if rule.include_marginal:
+            self.partial[self.used] = relevance[view.slots[self.used]]
+        self.done = np.zeros(view.width.size, np.int64)
+        self.members = Members()
+        self.counted = 0
+
+    def take(self, k: int) -> None:
+        """Add feature k; nothing is counted until somebody asks."""
+        self.taken.append(k)
+        self.members.append(*self.stats.chosen(k), self.rule.info.given_constant(self.stats, k))
+
+    def gains(self) -> np.ndarray:
+        """J of every feature, all brought up to date."""
+        return self._scores(np.ones(self.relevance.size, np.bool_), cut=np.inf)
+
+    def best(self, free: np.ndarray) -> np.ndarray:
+        """J where a feature may come first or second, minus infinity elsewhere."""
+        return self._scores(free, cut=TOLERANCE)
+
+    def facts(self) -> dict[str, Any]:
+        """How many tables the laziness counted, and how many there are."""
+        return {"lazy_tables": self.counted, "eager_tables": len(self.taken) * self.relevance.size}
+
+    def _scores(self, free: np.ndarray, cut: float) -> np.ndarray:
+        if not self.taken:
+            return self.relevance.copy()
+        slots = self.view.slots
+        waiting = np.zeros(slots.size, np.bool_)
+        waiting[self.used] = free[slots[self.used]]
+        bounds = np.where(waiting, self.partial, -np.inf).reshape(-1, LANES).max(axis=1)
+        with self.stats.timed("counting"):
+            order = np.argsort(-bounds, kind="stable")
+            counted = bring_up(order, waiting, cut, self.partial, self.done, self.stats.n, self.table, *self.view, *self.members.arrays())
+        self.counted += counted
+        self.stats.facts["tables_counted"] += counted
+        complete = np.repeat(self.done == len(self.taken), LANES) & self.used
+        scores = np.full(self.relevance.size, -np.inf)
+        scores[slots[complete]] = self.partial[complete]
+        return scores
+
+
+class Members:
+    """Planes, class margins, levels and constants of the members of S, end to end in growing arrays."""
+
+    def __init__(self) -> None:
+        self.planes, self.margins = np.zeros(0, np.uint64), np.zeros(0, np.int64)
+        self.planes_at, self.margins_at = [0], [0]
+        self.levels: list[int] = []
+        self.constants: list[float] = []
+
+    def append(self, planes: np.ndarray, margins: np.ndarray, levels: int, constant: float) -> None:
+        """Add a member."""
+        self.planes = _grown(self.planes, self.planes_at, planes)
+        self.margins = _grown(self.margins, self.margins_at, margins)
+        self.levels.append(levels)
+        self.constants.append(constant)
+
+    def arrays(self) -> tuple[np.ndarray, ...]:
+        """What the kernel reads."""
+        at = (np.array(self.planes_at), np.array(self.margins_at))
+        return self.planes, at[0], self.margins, at[1], np.array(self.levels), np.array(self.constants)
+
+
+def _grown(store: np.ndarray, ends: list[int], new: np.ndarray) -> np.ndarray:
+    """`new` put after the last end; the array is doubled when it is full."""
+    start, end = ends[-1], ends[-1] + new.size
+    if end > store.size:
+        larger = np.zeros(2 * end, store.dtype)
+        larger[:start] = store[:start]
+        store = larger
+    store[start:end] = new
+    ends.append(end)
+    return store
+
+
+@kernel
+def block_bound(partial: Any, waiting: Any, b: int) -> float:
+    """The best that a waiting feature of the block may still reach."""
+    bound = -np.inf
+    for slot in range(b * LANES, (b + 1) * LANES):
+        if waiting[slot] and partial[slot] > bound:
+            bound = partial[slot]
+    return bound
+
+
+@kernel
+def bring_up(
+    order: Any, waiting: Any, cut: float, partial: Any, done: Any, n: int, table: Any,
+    planes: Any, at: Any, width: Any, before: Any, words: Any, margins: Any, slots: Any,
+    chosen: Any, chosen_at: Any, chosen_margins: Any, chosen_margins_at: Any, levels: Any, constants: Any,
+) -> int:  # fmt: skip
+    """Bring blocks up to date, most promising first, until none can change the first two; counts the tables made."""
+    first, second, counted = -np.inf, -np.inf, 0
+    members, classes = levels.size, words.size - 1
+    scratch = np.empty(width.max() * classes * levels.max() * LANES, np.int64)
+    pair, triple = np.empty(slots.size), np.empty(slots.size)
+    for b in order:
+        bound = block_bound(partial, waiting, b)
+        while done[b] < members and bound > -np.inf and bound >= second - cut:
+            s, rz = done[b], levels[done[b]]
+            cells = scratch[: width[b] * classes * rz * LANES]
+            cells[:] = 0
+            z = chosen[chosen_at[s] : chosen_at[s + 1]]
+            z_margins = chosen_margins[chosen_margins_at[s] : chosen_margins_at[s + 1]]
+            tables_by_planes(b, b + 1, planes, at, width, before, words, z, margins, z_margins, rz, cells)
+            table_sums_lookup(b, b + 1, cells, width, before, classes, rz, table, pair, triple)
+            for slot in range(b * LANES, (b + 1) * LANES):
+                given = max(((triple[slot] - pair[slot]) - constants[s]) / n, 0.0)
+                partial[slot] = min(partial[slot], given)
+                counted += slots[slot] >= 0
+            done[b] += 1
+            bound = block_bound(partial, waiting, b)
+        if done[b] == members:
+            for slot in range(b * LANES, (b + 1) * LANES):
+                if waiting[slot]:
+                    second = max(second, min(first, partial[slot]))
+                    first = max(first, partial[slot])
+    return counted

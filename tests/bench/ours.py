@@ -1,0 +1,43 @@
+"""What the benchmark calls of jifs: one small adapter per question, so that a change of interface is felt here only."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+import jifs
+
+
+def select(X: NDArray[Any], y: NDArray[Any], k: int, criterion: str, threads: int) -> jifs.Result:
+    """A whole selection from already discrete codes, encoding included."""
+    return jifs.select(X, y, k=k, criterion=criterion, bins="none", n_jobs=threads)
+
+
+def matrix(X: NDArray[Any], y: NDArray[Any], which: str, threads: int) -> NDArray[np.float64]:
+    """The full matrix of pairwise information, encoding included."""
+    return np.asarray(jifs.pairs(X, y, which=which, bins="none", n_jobs=threads))
+
+
+def encoding_seconds(X: NDArray[Any], y: NDArray[Any], threads: int) -> float:
+    """Seconds that one selection spends on encoding: validating, sorting by class, packing."""
+    result = jifs.select(X, y, k=1, criterion="mim", bins="none", n_jobs=threads)
+    return float(result.facts["seconds"]["encoding"])
+
+
+def counter(X: NDArray[np.int8], y: NDArray[np.intp]) -> Callable[[int], NDArray[Any]]:
+    """A function of k that counts the tables (class, X_j, X_k) of every feature j, on one thread.
+
+    Making the planes of column k is part of each call; encoding the data, done once for a whole selection, is not.
+    """
+    from jifs.stats.codes import Column
+
+    batch = jifs.memory(X, y, bins="none").batch
+
+    def count(k: int) -> NDArray[Any]:
+        column = batch.column(k)
+        return batch.tables(Column(column.codes, column.levels), 0, batch.layout.blocks, split=True)
+
+    return count
