@@ -89,11 +89,11 @@ def root(
     ctx: typer.Context,
     version: Annotated[bool, typer.Option("--version", help="Print the version and leave.")] = False,
 ) -> None:
-    """Select features by what they tell about a target: joint information feature selection."""
+    """Jointly informative feature selection: the few columns that together tell most about a target."""
     if version:
-        from importlib import metadata
+        from . import __version__
 
-        print("jifs", metadata.version("jifs"))
+        print("jifs", __version__)
     elif ctx.invoked_subcommand is None:
         print(ctx.get_help())
 
@@ -166,7 +166,7 @@ def show(name: _Name, plugin: _Plugins = None, traceback: _Traceback = False) ->
     kind, entry, text = registry.describe(name)
     print(f"{entry.name} ({kind})\n\n{indent(text.strip(), '  ')}\n")
     facts = {
-        "parameters": ", ".join(f"{key} = {value!r}" for key, value in entry.params.items()),
+        "parameters": ", ".join(f"{key} = {value!r}" for key, value in entry.params.items() if key != "info"),
         "faces": ", ".join(entry.faces),
         "tasks": ", ".join(entry.tasks),
         "default": entry.default,

@@ -183,7 +183,7 @@ def _renamed(table: Table, names: Iterable[Any]) -> Table:
 def _take_out(table: Table, wanted: str) -> tuple[Table, Array]:
     """The table without the named column, and that column."""
     if wanted not in table.names:
-        raise unknown_column(wanted, table.names, "y=")
+        raise unknown_column(wanted, table.names, "the target")
     at = table.names.index(wanted)
     data = table.data
     rest = data[:at] + data[at + 1 :] if isinstance(data, list) else np.delete(data, at, axis=1)

@@ -50,7 +50,7 @@ def test_features_have_their_names_and_units() -> None:
 
 
 def test_an_unknown_name_gets_near_ones() -> None:
-    with pytest.raises(InputError, match="'irs'.*Did you mean 'iris'") as caught:
+    with pytest.raises(InputError, match=r"'irs'.*Did you mean 'iris'") as caught:
         datasets.load("irs")
     assert "breast_cancer" in str(caught.value)
 

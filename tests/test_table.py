@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import datetime
+import datetime as dt
 import decimal
 import json
 import subprocess
@@ -68,7 +68,8 @@ def test_names_of_a_nameless_array_are_lazy():
     assert table.names[9_999] == table.names[-1] == table.name_of(9_999) == "x9999"
     assert table.names[1:3] == ["x1", "x2"]
     assert list(table.names)[:2] == ["x0", "x1"]
-    assert "x7" in table.names and "x10000" not in table.names
+    assert "x7" in table.names
+    assert "x10000" not in table.names
     with pytest.raises(IndexError):
         table.names[10_000]
 
@@ -77,7 +78,8 @@ def test_names_of_a_nameless_array_are_lazy():
 def test_dtypes_that_kernels_cannot_read_become_native_ones(dtype):
     X = np.arange(6).reshape(3, 2).astype(dtype)
     table = as_table(X)
-    assert table.data.dtype.isnative and table.data.dtype.itemsize in (4, 8)
+    assert table.data.dtype.isnative
+    assert table.data.dtype.itemsize in (4, 8)
     np.testing.assert_array_equal(table.data, np.arange(6).reshape(3, 2))
 
 
@@ -203,7 +205,7 @@ def test_the_target_can_be_named(frame):
     assert table.target.name == "s"
     block = as_table(frame({**NUMBERS, "s": MIXED["s"]}), "s")
     assert block.data.shape == (N, 2)
-    assert refused(r"y= 'S' is not a column; the columns are 'f', 'i', 's', 't'\.", frame(MIXED), "S")
+    assert refused(r"the target 'S' is not a column; the columns are 'f', 'i', 's', 't'\.", frame(MIXED), "S")
     assert "Did you mean" in refused("speceis", frame({"species": [1, 2], "size": [2, 3]}), "speceis")
 
 
@@ -218,7 +220,8 @@ def test_a_pandas_block_is_a_view_also_without_the_target():
 def test_columns_of_a_mapping_are_not_copied_when_mixed():
     a, b = np.arange(4), np.arange(4.0)
     table = as_table({"a": a, "b": b})
-    assert np.shares_memory(table.column(0), a) and np.shares_memory(table.column(1), b)
+    assert np.shares_memory(table.column(0), a)
+    assert np.shares_memory(table.column(1), b)
 
 
 def test_a_narwhals_frame_is_a_frame():
@@ -301,9 +304,9 @@ def test_gaps_of_whole_frames():
         (pd.date_range("2020", periods=3), "column 'd' holds dates or times; make numbers"),
         (pd.date_range("2020", periods=3, tz="UTC"), "dates or times"),
         (pd.Series(pd.to_timedelta([1, 2, 3])), "dates or times"),
-        (pl.Series([datetime.date(2020, 1, 1)] * 3), "dates or times"),
-        (pl.Series([datetime.time(1)] * 3), "dates or times"),
-        ([datetime.datetime(2020, 1, 1)] * 3, "dates or times"),
+        (pl.Series([dt.date(2020, 1, 1)] * 3), "dates or times"),
+        (pl.Series([dt.time(1)] * 3), "dates or times"),
+        ([dt.datetime(2020, 1, 1)] * 3, "dates or times"),
         (pd.Series(pd.period_range("2020", periods=3, freq="D")), "column 'd' holds a Period in row 0"),
         (pl.Series([[1], [2], [3]]), "column 'd' holds a ndarray in row 0"),
         (pl.Series([{"u": 1}] * 3), "column 'd'"),
@@ -377,33 +380,40 @@ def test_available_memory_is_a_number_or_unknown():
 
 def test_names_can_be_given():
     table = as_table(np.zeros((3, 2)), names=["u", "v"])
-    assert table.named and list(table.names) == ["u", "v"]
-    refused("names has 3 entries, but X has 2 columns", np.zeros((3, 2)), names="uvw")
+    assert table.named
+    assert list(table.names) == ["u", "v"]
+    refused("names has 3 entries, but X has 2 columns", np.zeros((3, 2)), names=list("uvw"))
+    for wrong in ("uv", 5):
+        refused("names must be a list with one name per column", np.zeros((3, 2)), names=wrong)
     refused("names has more than one column named 'u'", np.zeros((3, 2)), names=["u", "u"])
 
 
 def test_a_named_column_of_an_array_can_be_the_target():
     X = np.array([[1.0, 5.0, 0.0], [2.0, 6.0, 1.0], [3.0, 7.0, 0.0]])
-    for y, names in (("x1", None), ("v", ["u", "v", "w"])):
+    for y, names in (("x1", None), (np.str_("x1"), None), ("v", ["u", "v", "w"])):
         table = as_table(X, y, names=names)
         assert table.target.values.tolist() == [0, 1, 2]
         np.testing.assert_array_equal(table.data, X[:, [0, 2]])
         assert list(table.names) == (["x0", "x2"] if names is None else ["u", "w"])
+        assert type(table.target.name) is str
 
 
 def test_a_table_is_itself():
     table = as_table(np.zeros((3, 2)), [0, 1, 0])
     assert as_table(table) is table
     other = as_table(table, sample_weight=[1, 2, 0], discrete=[1])
-    assert other.data is table.data and other.target is table.target
-    assert other.weights.tolist() == [1, 2, 0] and other.discrete.tolist() == [False, True]
+    assert other.data is table.data
+    assert other.target is table.target
+    assert other.weights.tolist() == [1, 2, 0]
+    assert other.discrete.tolist() == [False, True]
     assert as_table(other, [1.5, 2.5, 3.0]).target.kind == "real"
 
 
 def test_the_task_of_a_table_can_be_changed():
     table = as_table(np.zeros((3, 2)), [3, 5, 3])
     real = as_table(table, task="real")
-    assert real.target.kind == "real" and real.target.values.tolist() == [3, 5, 3]
+    assert real.target.kind == "real"
+    assert real.target.values.tolist() == [3, 5, 3]
     assert as_table(real, task="class").target.labels == (3.0, 5.0)
     assert as_table(table, task="class") is table
 
@@ -535,6 +545,8 @@ def test_real_targets():
         (5, "the target 'y' is the single value 5"),
         (None, "requires y to be passed, but the target y is None"),
         (object(), "the target 'y' is a object"),
+        ({1, 2}, "the target 'y' is a set; an array with one value per row is needed"),
+        ({"a": [1, 2]}, "the target 'y' is a dict"),
         ([1j, 2], "Complex data not supported"),
         (["a", 1], "the target 'y' mixes numbers and text"),
         (np.zeros(3, dtype="M8[s]"), "the target 'y' holds dates"),
@@ -653,6 +665,8 @@ def test_discrete_counts_features_without_the_target():
         ([3], "discrete: there is no column 3; features are 0 to 2"),
         ([-1], "discrete: there is no column -1"),
         (["alphx"], r"discrete: 'alphx' is not a column; the columns are .* Did you mean 'alpha'\?"),
+        ({"alpha", 1}, "discrete: '1' is not a column"),
+        ([[1], [1, 2]], "discrete is ragged"),
         ([0.5], "discrete must be a mask"),
         (True, "discrete must be a mask"),
         ([[True, False, True]], "discrete must be a mask"),

@@ -46,9 +46,6 @@ class World:
     def with_(self, **changes: Any) -> World:
         return replace(self, **changes)
 
-    def __repr__(self) -> str:  # so that Hypothesis prints a world one can paste
-        return f"World(X=np.array({self.X.tolist()}), y=np.array({self.y.tolist()}))"
-
 
 def _codes(draw: Draw, n: int, r: int) -> Codes:
     """n codes below r: drawn byte by byte when small (they shrink well), from a drawn seed when large."""

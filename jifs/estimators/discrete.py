@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import functools
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -32,6 +33,8 @@ LOOKUP_ROWS = 1 << 22
 """Most rows for which x log x is looked up."""
 TABLE_BYTES = 1 << 19
 """Tables held at a time by a thread, so that they are still in its cache when they are summed."""
+GRAIN = 100_000
+"""Cells and words that are worth handing to another thread."""
 ROUNDING = 1e-12
 
 
@@ -176,34 +179,79 @@ class PlugIn(Info):
         return stats.remember((self, z, split), lambda: self._pair(stats, z, split))
 
     def _pair(self, stats: Stats, z: int | Column, split: bool) -> Pair:
-        layout, classes = stats.source.layout, stats.classes if split else 1
-        batch = stats.source.batch
-        column = batch.column(z) if batch is not None and not isinstance(z, Column) else z
-        levels = column.levels if isinstance(column, Column) else int(stats.cards[z])
-        with stats.timed("counting"):
-            dense = batch.prepare(column, split).histogram if batch is not None else layout.blocks
+        layout = stats.source.layout
         xz, xzy = np.empty(layout.slots.size), np.empty(layout.slots.size)
-
-        def task(lo: int, hi: int) -> tuple[float, float]:
-            start = time.perf_counter()
-            cells = stats.reduce(PairCounts(column, lo, hi, split)).cells
-            middle = time.perf_counter()
-            assert cells is not None
-            self._sums(stats, cells, lo, hi, classes, levels, (xz, xzy))
-            return middle - start, time.perf_counter() - middle
-
-        if dense:
-            per_block = int(layout.width[:dense].mean()) * classes * levels * LANES
-            grain = max(1, 100_000 // (per_block + stats.n * levels * int(layout.width[0]) // 128 + 1))
-            stats.share_time(jit.spread(dense, task, grain, max(1, TABLE_BYTES // (8 * per_block))))
-        if dense < layout.blocks:
-            with stats.timed("counting"):
-                features, sums = batch.grouped(column, dense, split)
-            where = layout.slot_of[features]
-            xz[where], xzy[where] = self._corrected(stats, sums)
+        stats.share_time(self._pair_slots(stats, z, split, 0, xz, xzy))
         stats.facts["passes"] += 1
         stats.facts["tables_counted"] += stats.m
         return Pair(layout.by_feature(xz), layout.by_feature(xzy))
+
+    def _pair_slots(
+        self, stats: Stats, z: int | Column, split: bool, first: int, xz: np.ndarray, xzy: np.ndarray
+    ) -> tuple[float, list[tuple[float, float]]]:
+        """S of (X_j, Z) and (X_j, Z, Y) for the features of blocks first.., per slot; the time that took."""
+        layout, classes = stats.source.layout, stats.classes if split else 1
+        batch, column = stats.source.batch, z
+        start = time.perf_counter()
+        dense = layout.blocks
+        if batch is not None:
+            column = z if isinstance(z, Column) else batch.column(z)
+            dense = max(batch.prepare(column, split).histogram, first)
+        levels = column.levels if isinstance(column, Column) else int(stats.cards[z])
+
+        def task(lo: int, hi: int) -> tuple[float, float]:
+            begin = time.perf_counter()
+            cells = stats.reduce(PairCounts(column, first + lo, first + hi, split)).cells
+            middle = time.perf_counter()
+            assert cells is not None
+            self._sums(stats, cells, first + lo, first + hi, classes, levels, (xz, xzy))
+            return middle - begin, time.perf_counter() - middle
+
+        parts: list[tuple[float, float]] = []
+        if dense > first:
+            per_block = int(layout.width[first:dense].mean()) * classes * levels * LANES
+            work = per_block + stats.n * (levels - 1) * int(layout.width[first:dense].mean() - 1) // 64 + 1
+            _, parts = jit.spread(dense - first, task, max(1, GRAIN // work), max(1, TABLE_BYTES // (8 * per_block)))
+        if dense < layout.blocks:
+            begin = time.perf_counter()
+            features, sums = batch.grouped(column, dense, split)
+            where = layout.slot_of[features]
+            xz[where], xzy[where] = self._corrected(stats, sums)
+            parts.append((time.perf_counter() - begin, 0.0))
+        return time.perf_counter() - start, parts
+
+    def matrix(self, stats: Stats, which: str, advance: Callable[[int], None] = lambda done: None) -> np.ndarray:
+        """All pairs; each table is counted once, by blocks, and serves both orders of its two features."""
+        layout, split = stats.source.layout, which != "mi"
+        m, s = stats.m, self.margins(stats)
+        pair, triple = np.empty((m, m)), np.empty((m, m)) if split else np.empty((0, 0))
+        if stats.source.batch is not None:
+            stats.source.batch.prepare(stats.source.batch.column(0), split)
+
+        def task(lo: int, hi: int) -> None:
+            xz, xzy = np.empty(layout.slots.size), np.empty(layout.slots.size)
+            for slot in layout.slot_of[order[lo:hi]].tolist():
+                first = slot // LANES
+                self._pair_slots(stats, int(layout.slots[slot]), split, first, xz, xzy)
+                others = layout.slots[slot:]
+                others = others[others >= 0]
+                here = layout.slot_of[others]
+                k = int(layout.slots[slot])
+                pair[others, k] = pair[k, others] = xz[here]
+                if split:
+                    triple[others, k] = triple[k, others] = xzy[here]
+            advance(hi - lo)
+
+        order = layout.slots[layout.slots >= 0]
+        with stats.timed("counting"):
+            jit.spread(m, task, most=16)
+        stats.facts["tables_counted"] += m * (m + 1) // 2
+        stats.facts["passes"] += 1
+        if which == "mi":
+            return self._information(stats, pair - s.x[:, None] - s.x[None, :] + s.one)
+        if which == "cmi":
+            return self._information(stats, triple - s.xy[:, None] - s.xy[None, :] + s.y)
+        return self._information(stats, (triple - pair) - (s.xy - s.x)[None, :])
 
     def _sums(
         self,

@@ -48,7 +48,7 @@ def read_table(
         raise InputError(f"a file's path is needed, not {path!r}.")
     if target is not None and not isinstance(target, str):
         raise InputError(f"target={target!r} is not a name; say which column by its name.")
-    file = Path(path)
+    file = Path(os.path.expanduser(path))
     form = _form_of(file)
     try:
         raw: Raw = importlib.import_module(f".{form}", __package__).read(file)

@@ -45,6 +45,7 @@ class Attribute:
 
 
 def read(file: Path) -> Raw:
+    """The columns as declared; the last one is the target unless another has a usual name."""
     lines = read_text(file).replace("\r\n", "\n").replace("\r", "\n").split("\n")
     attributes, start = _declared(lines)
     names = check_names((a.name for a in attributes), "the header")

@@ -11,6 +11,7 @@ from .raw import Raw
 
 
 def read(file: Path) -> Raw:
+    """The columns of a Parquet, Feather or Arrow file, without the row labels of pandas."""
     try:
         import pyarrow as pa
     except ImportError:

@@ -6,7 +6,7 @@ message calls the column, for example "column 'age'" or "the target 'y'".
 
 from __future__ import annotations
 
-import datetime
+import datetime as dt
 from collections.abc import Iterable, Mapping, Sequence, Set
 from decimal import Decimal
 from numbers import Complex, Integral, Real
@@ -20,7 +20,7 @@ Array = np.ndarray[Any, Any]
 Data = Array | list[Array]
 
 NUMBERS = "biuf"
-_DATES = (datetime.date, datetime.time, datetime.timedelta, np.datetime64, np.timedelta64)
+_DATES = (dt.date, dt.time, dt.timedelta, np.datetime64, np.timedelta64)
 
 
 class CellError(InputError, TypeError):
@@ -77,7 +77,9 @@ def feature(values: Any, where: str) -> Array:
     if array.ndim != 1:
         raise InputError(f"{where} has shape {array.shape}; each column must be one-dimensional.")
     if category:
-        array = objects([None if _is_gap(v) else str(v) for v in array])
+        cells = array.tolist()
+        text = {v: None if _is_gap(v) else str(v) for v in set(cells)}
+        array = objects([text[v] for v in cells])
     return clean(array, where)
 
 
@@ -89,7 +91,7 @@ def clean(values: Array, where: str) -> Array:
     if kind == "U":
         return values
     if kind in "OT":
-        return _fromobjects(values.astype(object), where)
+        return _from_objects(values.astype(object), where)
     if kind == "S":
         return _decoded(values.tolist(), where)
     if kind in "mM":
@@ -179,6 +181,7 @@ def _is_gap(value: Any) -> bool:
 
 
 def objects(values: list[Any]) -> Array:
+    """A 1-D object array, also of values that NumPy would take apart."""
     array = np.empty(len(values), dtype=object)
     array[:] = values
     return array
@@ -186,11 +189,11 @@ def objects(values: list[Any]) -> Array:
 
 def _categories(values: list[Any]) -> Array:
     """The categories of each row as they are if text or numbers, else (intervals, dates) as text."""
-    plain = all(isinstance(v, (str, Real)) or _is_gap(v) for v in values)
+    plain = all(isinstance(v, (str, Real)) or _is_gap(v) for v in set(values))
     return objects(values if plain else [v if _is_gap(v) else str(v) for v in values])
 
 
-def _fromobjects(values: Array, where: str) -> Array:
+def _from_objects(values: Array, where: str) -> Array:
     cells = values.tolist()
     kinds = set(map(type, cells))
     gap_kinds = {t for t in kinds if t is type(None) or t.__name__ in ("NAType", "NaTType")}
@@ -206,7 +209,7 @@ def _fromobjects(values: Array, where: str) -> Array:
     gone = [_is_gap(v) for v in cells]
     if all(gap or isinstance(v, str) for v, gap in zip(cells, gone, strict=True)):
         return objects([None if gap else v for v, gap in zip(cells, gone, strict=True)])
-    _refuse_mixture(cells, where)
+    raise _mixture(cells, where)
 
 
 def _from_numbers(cells: list[Any], kinds: set[type], gaps: bool, where: str) -> Array:
@@ -219,22 +222,23 @@ def _from_numbers(cells: list[Any], kinds: set[type], gaps: bool, where: str) ->
                 and max(map(abs, map(int, cells))) < 2**63
             ):
                 return np.array(cells, dtype=np.int64)
-        return np.array([np.nan if _is_gap(v) else float(v) for v in cells], dtype=np.float64)
+        return np.array([np.nan if _is_gap(v) else v for v in cells] if gaps else cells, dtype=np.float64)
     except OverflowError:
         raise InputError(f"{where} holds a number too large for a 64-bit float; rescale it first.") from None
 
 
-def _refuse_mixture(cells: list[Any], where: str) -> NoReturn:
+def _mixture(cells: list[Any], where: str) -> InputError:
+    """What to say of cells that are neither all numbers nor all text."""
     texts = [i for i, v in enumerate(cells) if isinstance(v, str)]
     for i, v in enumerate(cells):
         if isinstance(v, Complex) and not isinstance(v, Real):
-            raise InputError(f"Complex data not supported: {where} holds a complex number in row {i}.")
+            return InputError(f"Complex data not supported: {where} holds a complex number in row {i}.")
         if not isinstance(v, (str, Real, np.bool_, Decimal)) and not _is_gap(v):
             kind = type(v).__name__
-            raise CellError(
+            return CellError(
                 f"{where} holds a {kind} in row {i}; each cell argument must be a string or a number."
             )
-    raise InputError(
+    return InputError(
         f"{where} mixes numbers and text (row {texts[0]} holds {cells[texts[0]]!r}); make it all one kind."
     )
 

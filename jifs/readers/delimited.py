@@ -24,6 +24,7 @@ _STYLE: Any = {"skipinitialspace": True, "strict": True}
 
 
 def read(file: Path) -> Raw:
+    """The columns, each made numbers if its cells are numbers."""
     text = read_text(file)
     delimiter = _delimiter(file, text)
     rows = _rows(text, delimiter)

@@ -11,6 +11,7 @@ from .raw import Raw
 
 
 def read(file: Path) -> Raw:
+    """A sparse X (made dense by the Table, if there is memory) and the labels."""
     from sklearn.datasets import load_svmlight_file
 
     try:

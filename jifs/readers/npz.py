@@ -15,6 +15,7 @@ from .raw import Raw
 
 
 def read(file: Path) -> Raw:
+    """X, y and their names."""
     parts = _arrays(file)
     if "X" not in parts:
         raise InputError(

@@ -50,6 +50,7 @@ def read_text(file: Path) -> str:
 
 
 def is_gap(cell: str) -> bool:
+    """Empty, `?`, NA, NaN and their like: a value that is missing."""
     return cell.strip().lower() in GAPS
 
 

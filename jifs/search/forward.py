@@ -24,6 +24,7 @@ class Forward:
         run = face(stats)
         parts: Callable[[int], dict[str, float]] = getattr(run, "parts", lambda j: {})
         best: Callable[[np.ndarray], np.ndarray] = getattr(run, "best", lambda free: run.gains())
+        reports = hasattr(run, "facts")  # else the last feature need not be prepared for
         free = task.free.copy()
         steps: list[Taken] = []
         facts: dict[str, Any] = {}
@@ -44,12 +45,13 @@ class Forward:
                 second = found.runner_up if found.runner_up >= 0 else None
                 steps.append(Taken(found.winner, score, parts(found.winner), second, found.margin, found.tie))
                 free[found.winner] = False
-                if len(steps) < task.k:
+                if len(steps) < task.k or reports:
                     run.take(found.winner)
                 task.advance(found.winner)
         except KeyboardInterrupt:
             if not steps:
                 raise
             facts["stopped"] = f"interrupted after {len(steps)} features"
-        facts.update(getattr(run, "facts", dict)())
+        if reports:
+            facts.update(run.facts())
         return Outcome(steps, facts=facts)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 import numpy as np
 
 from jifs.errors import MismatchError
+from jifs.stats.codes import grouping
 
 if TYPE_CHECKING:
     from jifs.sources.base import Source
@@ -107,6 +108,18 @@ class Stats:
         both = state.codes[: batch.n].astype(np.int64) * own.levels + own.codes[: batch.n]
         values, codes = np.unique(both, return_inverse=True)
         return batch.state(codes, values.size)
+
+    def nothing_left(self, state: Any, rest: np.ndarray) -> bool:
+        """Whether the features `rest`, even all together, can tell nothing about the class beyond the joint state.
+
+        So it is when every state holds one class, or each of these features has one value in every other state.
+        """
+        batch = self.rows_in_memory("a joint state of several features")
+        groups = grouping(batch, state or batch.constant(), split=True).undecided()
+        if groups.rows.size == 0 or rest.size == 0:
+            return True
+        _, sums = batch.grouped_features(rest, groups)
+        return bool((sums[:, 2] == groups.group_ends.size).all())
 
     def planes(self) -> Any:
         """The bit planes of all features (`jifs.stats.codes.PlaneView`), or None where there are none."""

@@ -177,6 +177,19 @@ def test_weights_of_three_to_one() -> None:
     )
 
 
+def test_bound_of_fano_counts_the_last_feature() -> None:
+    # eight even classes, H(y) = 3L; the feature halves them, I = L: (3L - L - L) / 3L = 1/3
+    y = np.arange(8)
+    result = choose(World((y // 4)[:, None], y), "cmi")
+    assert result.facts["joint_information"] == pytest.approx(L, abs=1e-12)
+    assert result.facts["fano_error_floor"] == pytest.approx(1 / 3, abs=1e-12)
+
+
+def test_information_runs_out_with_the_last_feature() -> None:
+    # one feature that is the class: nothing is left after it, although nothing more was asked for
+    assert choose(COPIES, "cmi", 1).facts["exhausted_at"] == 1
+
+
 def test_information_runs_out() -> None:
     # a and b determine y = a xor b: after two features there is nothing left to learn
     assert choose(XOR, "cmi").facts["exhausted_at"] == 2

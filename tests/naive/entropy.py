@@ -34,7 +34,7 @@ def cells(*columns: Column, weights: ArrayLike | None = None) -> tuple[NDArray[n
     """(mass of every joint cell, the cell of every row)."""
     cell = joint(*columns)
     w = np.ones(len(cell)) if weights is None else np.asarray(weights, dtype=np.float64)
-    return np.bincount(cell, weights=w), cell
+    return np.bincount(cell, weights=w).astype(np.float64), cell
 
 
 def h(*columns: Column, weights: ArrayLike | None = None, info: str = "plugin") -> float:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 
 TOL = 1e-12
 
@@ -51,7 +52,7 @@ def forward(
 def rank(scores: Sequence[float], k: int, tol: float = TOL) -> list[int]:
     """The k best of fixed scores, best first, by the same rule of ties."""
     left = dict(enumerate(scores))
-    order = []
+    order: list[int] = []
     while left and len(order) < k:
         order.append(winner(left, tol))
         del left[order[-1]]
@@ -93,6 +94,10 @@ def lazy_step(
     return arg, best
 
 
+def _term(conditional: Callable[[int, int], float], S: list[int], d: int, i: int) -> float:
+    return conditional(d, S[i])
+
+
 def lazy_cmim(
     relevance: Sequence[float],
     conditional: Callable[[int, int], float],
@@ -111,7 +116,7 @@ def lazy_cmim(
             best = relevance[arg]
         else:
             free = [d for d in range(m) if d not in S]
-            arg, best = lazy_step(lambda d, i, S=S: conditional(d, S[i]), state, free, taken, tol)
+            arg, best = lazy_step(partial(_term, conditional, S), state, free, taken, tol)
         path.indices.append(arg)
         path.scores.append(best)
     return path, state
