@@ -60,7 +60,7 @@ _HOME = {
 }
 _MODULES = ("datasets",)
 
-__all__ = ["__version__", *sorted(_HOME), *_MODULES]  # noqa: PLE0604
+__all__ = ["__version__", *sorted(_HOME), *_MODULES]
 
 
 def __getattr__(name: str) -> Any:

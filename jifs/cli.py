@@ -48,7 +48,7 @@ class Door(TyperGroup):
         except (_USAGE, typer.Exit, typer.Abort):
             raise
         except BrokenPipeError:
-            # The reader has gone. What is still buffered must not be tried once more at exit.
+            # The reader has gone; what is still buffered must not be tried once more at exit.
             with contextlib.suppress(OSError):
                 os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             raise typer.Exit(1) from None
@@ -112,7 +112,7 @@ def demo(
 
     check_writable(out)
     result = jifs.select(datasets.load("digits"), k=10, criterion="jmi", progress=not quiet)
-    picture = datasets.pixels(result.indices)
+    picture = datasets.pixels({step.feature: step.step for step in result.steps()})
     caption = "Where the chosen pixels lie, by order of choice"
     save_texts({out: html_page(result, "Ten pixels that tell digits apart", picture, caption)})
     if quiet:
@@ -247,11 +247,15 @@ def select(
     _load(plugin)
     table = _table(data, target, weights, task, discrete)
     result = jifs.select(table, k=_value(k), **settings)
-    _deliver(result, outputs, data)
+    whole = not str(result.facts.get("stopped")).startswith("interrupted")
+    if whole:
+        _deliver(result, outputs, data)
     if json == "-":
         print(result.to_json(), end="")
     elif not quiet:
         print(result)
+    if not whole:
+        raise KeyboardInterrupt  # what was found by then is shown, but not written as if it were all
 
 
 # ---- what the options say
@@ -310,9 +314,6 @@ def _table(data: str, target: str | None, weights: str | None, task: str | None,
         listed = ", ".join(map(repr, table.names[:5])) + (", ..." if table.m > 5 else "")
         raise InputError(f"--target is missing: which of the columns {listed} is to be predicted?")
     return table if weights is None else datasets.weighted(table, weights)
-
-
-# ---- what comes out
 
 
 def _outputs(data: str, asked: dict[str, str | Path | None]) -> dict[str, Path]:

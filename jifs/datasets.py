@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -80,11 +80,9 @@ def load(name: str) -> Table:
     return replace(table, target=make_target(values, task=known.task, name=known.target))
 
 
-def pixels(chosen: Iterable[int]) -> str:
-    """The 8 x 8 image of `digits` as text, with the order of choice at each chosen pixel."""
-    cells = [" ."] * 64
-    for order, pixel in enumerate(chosen, 1):
-        cells[pixel] = f"{order:2}"
+def pixels(steps: Mapping[int, int]) -> str:
+    """The 8 x 8 image of `digits` as text, with the step of its choice at each chosen pixel."""
+    cells = [f"{steps.get(pixel, '.'):>2}" for pixel in range(64)]
     return "\n".join("  " + " ".join(cells[row : row + 8]) for row in range(0, 64, 8))
 
 

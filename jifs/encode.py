@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from jifs import jit
-from jifs.discretise import BinRule, Cuts, Levels, Width, learn_cuts, parse_bins
+from jifs.discretise import BinRule, Cuts, Levels, Width, learn_cuts, learn_levels, parse_bins
 from jifs.kernels import encode as kernels
 from jifs.stats.codes import SLACK, Codes
 from jifs.stats.layout import NARROW
@@ -62,7 +62,7 @@ class Encoding:
             assert self._quick is not None
             low, seen = self._quick
             bits = np.flatnonzero([(int(seen[j]) >> b) & 1 for b in range(64)])
-            self.rules[j] = Levels(low[j] + bits.astype(low.dtype))
+            self.rules[j] = Levels(tuple((low[j] + bits.astype(low.dtype)).tolist()))
         return self.rules[j]
 
     def is_discrete(self, j: int) -> bool:
@@ -157,7 +157,15 @@ def _quick_codes(
 
 
 def _profile(
-    x: np.ndarray, by_columns: bool, used: np.ndarray | None, lo: int, hi: int, low: Any, high: Any, flaw: Any, part: Any
+    x: np.ndarray,
+    by_columns: bool,
+    used: np.ndarray | None,
+    lo: int,
+    hi: int,
+    low: Any,
+    high: Any,
+    flaw: Any,
+    part: Any,
 ) -> None:
     """Least and greatest values of a strip of columns over the rows in use; every row must be finite all the same."""
     if x.dtype.kind == "f":
@@ -186,7 +194,13 @@ def _span(low: np.ndarray, high: np.ndarray) -> np.ndarray:
 
 
 def _close_gaps(
-    rule: BinRule, table: Table, span: np.ndarray, seen: np.ndarray, narrow: np.ndarray, n: int, cards: np.ndarray
+    rule: BinRule,
+    table: Table,
+    span: np.ndarray,
+    seen: np.ndarray,
+    narrow: np.ndarray,
+    n: int,
+    cards: np.ndarray,
 ) -> None:
     """Cardinalities of the columns coded so far, and dense codes where some value between did not occur."""
     coded = np.flatnonzero(span)
@@ -210,7 +224,7 @@ def _ruled_codes(
         continuous: list[int] = []
         values: list[np.ndarray] = []
         for j in some.tolist():
-            own = table.column(j)[rows.order]
+            own: Any = table.column(j)[rows.order]
             levels = _levels(table, encoding.bins, j, own)
             if levels is None:
                 continuous.append(j)
@@ -234,7 +248,9 @@ def _cuts(values: Sequence[np.ndarray], rule: BinRule, rows: Rows) -> Sequence[R
     columns = np.empty((len(values), rows.order.size))
     for i, own in enumerate(values):
         columns[i] = own
-    return learn_cuts(columns, rule, rows.labels, rows.starts.size - 1, rows.weights)
+    # weights on the user's scale, where 2 is a row twice
+    weights = None if rows.weights is None else rows.weights * (rows.size / rows.weights.size)
+    return learn_cuts(columns, rule, rows.labels, rows.starts.size - 1, weights)
 
 
 def _levels(table: Table, rule: BinRule, j: int, own: np.ndarray) -> Levels | None:
@@ -243,10 +259,10 @@ def _levels(table: Table, rule: BinRule, j: int, own: np.ndarray) -> Levels | No
     if not text and own.dtype.kind == "f" and not np.isfinite(table.column(j)).all():
         refuse_nonfinite(table)
     if rule.kind == "none" or text or own.dtype.kind == "b":
-        return Levels(np.unique(own))
+        return learn_levels(own)
     if table.discrete is not None:
-        return Levels(np.unique(own)) if table.discrete[j] else None
+        return learn_levels(own) if table.discrete[j] else None
     if own.dtype.kind == "f" and not (own == np.floor(own)).all():
         return None
-    values = np.unique(own)
-    return Levels(values) if values.size <= DISCRETE_LEVELS else None
+    levels = learn_levels(own)
+    return levels if levels.n_levels <= DISCRETE_LEVELS else None

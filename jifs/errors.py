@@ -6,12 +6,24 @@ import difflib
 from collections.abc import Iterable
 
 
+def _sentence(text: object) -> str:
+    """The text with a full stop, unless it ends in punctuation of its own."""
+    text = str(text).rstrip()
+    return text if text.endswith((".", "!", "?", ")")) else text + "."
+
+
 class InputError(ValueError):
     """Bad input: the message is one clear sentence that names the column or parameter and what would work."""
+
+    def __init__(self, text: object) -> None:
+        super().__init__(_sentence(text))
 
 
 class MismatchError(TypeError):
     """A criterion and a strategy (or an information estimator, or a target) that do not meet."""
+
+    def __init__(self, text: object) -> None:
+        super().__init__(_sentence(text))
 
 
 class JifsWarning(UserWarning):

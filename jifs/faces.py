@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
@@ -58,7 +59,8 @@ class _PairsRun:
         self.company = np.zeros_like(self.q)
 
     def gains(self) -> np.ndarray:
-        return self.q + self.company
+        scores: np.ndarray = self.q + self.company
+        return scores
 
     def take(self, j: int) -> None:
         self.company = self.company + self.form[:, j] + self.form[j, :]
@@ -161,7 +163,7 @@ def as_face(criterion: Any, face: str) -> Callable[..., Any]:
     path = _paths(faces_of(criterion)).get(face)
     if path is None:
         raise MismatchError(f"{type(criterion).__name__} has no `{METHODS[face]}`")
-    for start, to in zip(path[:-1], path[1:], strict=True):
+    for start, to in pairwise(path):
         criterion = _Seen(to, CONVERSIONS[start, to](criterion))
     return getattr(criterion, METHODS[face])  # type: ignore[no-any-return]
 

@@ -54,7 +54,8 @@ __all__ = [
 F = TypeVar("F", bound=Callable[..., Any])
 T = TypeVar("T")
 
-COMPILED: bool = not numba.config.DISABLE_JIT
+_settings: Any = numba.config
+COMPILED: bool = not _settings.DISABLE_JIT
 """False under NUMBA_DISABLE_JIT=1: kernels are then plain Python."""
 
 
@@ -76,8 +77,8 @@ def cache_folder() -> Path:
     """Where compiled kernels are kept: JIFS_CACHE_DIR, else NUMBA_CACHE_DIR/jifs, else the user's cache folder."""
     if "JIFS_CACHE_DIR" in os.environ:
         return Path(os.environ["JIFS_CACHE_DIR"])
-    if numba.config.CACHE_DIR:
-        return Path(numba.config.CACHE_DIR) / "jifs"
+    if _settings.CACHE_DIR:
+        return Path(_settings.CACHE_DIR) / "jifs"
     if sys.platform == "win32":
         base = Path(os.environ.get("LOCALAPPDATA", Path.home() / "AppData" / "Local"))
     elif sys.platform == "darwin":
@@ -125,29 +126,29 @@ class _StampedLocator:
 
 
 def _keep_on_disk(dispatcher: Any) -> None:
-    """Give a compiled function its place on disk; without one (notebook cell, read-only home) it lives in memory only."""
+    """Give a compiled function its place on disk; without one (a notebook cell, a read-only home) it has none."""
     from numba.core.caching import CompileResultCacheImpl, FunctionCache
 
-    class Impl(CompileResultCacheImpl):  # type: ignore[misc]
+    class Impl(CompileResultCacheImpl):
         _locator_classes = [_StampedLocator]  # noqa: RUF012
 
-    class StampedCache(FunctionCache):  # type: ignore[misc]
+    class StampedCache(FunctionCache):
         _impl_class = Impl
 
         def load_overload(self, sig: Any, target_context: Any) -> Any:
             try:
-                return super().load_overload(sig, target_context)
+                return super().load_overload(sig, target_context)  # type: ignore[no-untyped-call]
             except Exception:  # a damaged file is the same as none: compile again
                 return None
 
         def save_overload(self, sig: Any, data: Any) -> None:
             try:
-                super().save_overload(sig, data)
+                super().save_overload(sig, data)  # type: ignore[no-untyped-call]
             except OSError as error:
                 warnings.warn(f"compiled kernels could not be kept on disk: {error}", stacklevel=2)
 
     try:
-        dispatcher._cache = StampedCache(dispatcher.py_func)
+        dispatcher._cache = StampedCache(dispatcher.py_func)  # type: ignore[no-untyped-call]
     except (RuntimeError, OSError):
         return
 
@@ -156,7 +157,7 @@ def kernel(function: F) -> F:
     """Compile a serial kernel: arrays in, arrays out, IEEE arithmetic, the interpreter lock released."""
     if not COMPILED:
         return function
-    dispatcher = njit(nogil=True, error_model="numpy")(function)
+    dispatcher: Any = njit(nogil=True, error_model="numpy")(function)
     _keep_on_disk(dispatcher)
     return dispatcher  # type: ignore[no-any-return]
 
@@ -165,7 +166,7 @@ def array_pointer(context: Any, builder: Any, array_type: Any, array: Any, index
     """Inside an intrinsic: the address of array.flat[index], seen as a pointer to `pointee`."""
     from numba.core import cgutils
 
-    struct = cgutils.create_struct_proxy(array_type)(context, builder, array)
+    struct = cgutils.create_struct_proxy(array_type)(context, builder, array)  # type: ignore[no-untyped-call]
     return builder.bitcast(builder.gep(struct.data, [index]), pointee.as_pointer())
 
 
@@ -173,7 +174,8 @@ def llvm_function(builder: Any, name: str, result: Any, arguments: list[Any]) ->
     """Inside an intrinsic: LLVM's function of that name, declared once in the module."""
     from numba.core import cgutils
 
-    return cgutils.get_or_insert_function(builder.module, ir.FunctionType(result, arguments), name)
+    signature = ir.FunctionType(result, arguments)
+    return cgutils.get_or_insert_function(builder.module, signature, name)  # type: ignore[no-untyped-call]
 
 
 # ------------------------------------------------------------------------------------------------------------ threads
@@ -240,7 +242,9 @@ def spread(
     """
     start = time.perf_counter()
     team = 1 if _inside.get() else min(thread_count(), -(-count // grain))
-    pieces = max(min(team, 1) if team <= 1 else min(-(-count // grain), 4 * team), -(-count // (most or max(count, 1))))
+    pieces = max(
+        min(team, 1) if team <= 1 else min(-(-count // grain), 4 * team), -(-count // (most or max(count, 1)))
+    )
     answers: list[T] = []
     ticket = itertools.count()
 
@@ -266,8 +270,8 @@ def spread(
     return time.perf_counter() - start, answers
 
 
-def pkernel(function: F) -> F:
-    """Compile `f(lo, hi, ...)` and return a caller `f(count, ..., grain=1)` that spreads range(count) over the threads."""
+def pkernel(function: Callable[..., None]) -> Callable[..., None]:
+    """Compile `f(lo, hi, ...)`; it is called as `f(count, ..., grain=1)`, which spreads range(count) over threads."""
     serial = kernel(function)
 
     @functools.wraps(function)
@@ -276,4 +280,4 @@ def pkernel(function: F) -> F:
 
     caller.serial = serial  # type: ignore[attr-defined]
     caller.__signature__ = inspect.Signature()  # type: ignore[attr-defined]
-    return caller  # type: ignore[return-value]
+    return caller

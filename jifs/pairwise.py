@@ -1,8 +1,8 @@
 """Full matrices of pairwise information.
 
-    mi           M_ij = I(X_i;X_j),      diagonal H(X_i)
-    cmi          M_ij = I(X_i;X_j|Y),    diagonal H(X_i|Y)
-    cmi_target   M_ij = I(X_i;Y|X_j),    diagonal 0
+mi           M_ij = I(X_i;X_j),      diagonal H(X_i)
+cmi          M_ij = I(X_i;X_j|Y),    diagonal H(X_i|Y)
+cmi_target   M_ij = I(X_i;Y|X_j),    diagonal 0
 """
 
 from __future__ import annotations
@@ -13,8 +13,9 @@ import numpy as np
 
 from jifs import jit, registry
 from jifs.errors import InputError, near
+from jifs.plan import checked_threads
 from jifs.progress import as_progress
-from jifs.selector import _threads, memory
+from jifs.selector import memory
 from jifs.stats.base import Stats
 
 WHICH = ("mi", "cmi", "cmi_target")
@@ -33,16 +34,18 @@ def pairs(
     n_jobs: int | None = None,
     progress: Any = False,
 ) -> np.ndarray:
-    """The m x m matrix of information between features; `which` is "mi", "cmi" (given Y) or "cmi_target" (with Y, given X_j)."""
+    """The m x m matrix of information between features: "mi", "cmi" (given Y) or "cmi_target" (with Y, given X_j)."""
     if which not in WHICH:
         raise InputError(f"unknown matrix {which!r}.{near(str(which), WHICH)} Known: {', '.join(WHICH)}")
     estimator = registry.info(info)
     source = X
     if not (callable(getattr(X, "reduce", None)) and hasattr(X, "layout")):
-        source = memory(X, y, bins=bins, task=task, discrete=discrete, sample_weight=sample_weight, n_jobs=n_jobs)
+        source = memory(
+            X, y, bins=bins, task=task, discrete=discrete, sample_weight=sample_weight, n_jobs=n_jobs
+        )
     if which != "mi" and source.target_kind != "class":
         raise InputError(f"which='{which}' needs a target of classes: give y")
-    with jit.threads(_threads(n_jobs)), as_progress(progress) as bar:
+    with jit.threads(checked_threads(n_jobs)), as_progress(progress) as bar:
         bar.start(source.m, f"pairs ({which})")
         out: np.ndarray = estimator.matrix(Stats(source), which, bar.advance)
     return out

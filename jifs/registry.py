@@ -1,14 +1,15 @@
 """The door: criteria, strategies and information estimators by name, ours and everybody's.
 
-Three ways in, all equal: an entry point of group `jifs.plugins` (listed without being imported; a criterion under its own
-name, an information estimator as `info.NAME`, a strategy as `strategy.NAME`), a single file (`load_plugin`), or a
-decorator in a notebook cell, which replaces what the cell registered before.
+Three ways in, all equal: an entry point of group `jifs.plugins` (listed without being imported; a criterion under
+its own name, an information estimator as `info.NAME`, a strategy as `strategy.NAME`), a single file (`load_plugin`),
+or a decorator in a notebook cell, which replaces what the cell registered before.
 """
 
 from __future__ import annotations
 
 import functools
 import importlib.util
+import inspect
 import sys
 import traceback
 import warnings
@@ -81,7 +82,7 @@ def _register(
 ) -> None:
     if not isinstance(name, str) or not name.replace("_", "").isalnum() or not name.islower():
         raise InputError(f"a {kind}'s name is made of small letters, digits and underscores, not {name!r}")
-    doc = (cls.__doc__ or "").strip()
+    doc = inspect.getdoc(cls) or ""
     module = sys.modules.get(cls.__module__)
     about = (getattr(module, "__doc__", None) or "").strip()
     params = {key: value for key, value in _parameters(cls).items() if key not in fixed}
@@ -89,7 +90,9 @@ def _register(
     known = _registered.get((kind, name))
     if known is not None and known.module != cls.__module__:
         warnings.warn(
-            f"{kind} '{name}' of {known.module} is replaced by the one of {cls.__module__}", JifsWarning, stacklevel=4
+            f"{kind} '{name}' of {known.module} is replaced by the one of {cls.__module__}",
+            JifsWarning,
+            stacklevel=4,
         )
     _registered[kind, name] = Entry(
         name,
@@ -117,11 +120,19 @@ def criterion(
     summary: str = "",
     **fixed: Any,
 ) -> Callable[[C], C]:
-    """Register a criterion class under a name. `fixed` parameters and a `summary` make one class serve several names."""
+    """Register a criterion class under a name; `fixed` parameters and a `summary` let one class serve several names."""
 
     def wrap(cls: C) -> C:
         _register(
-            "criterion", name, cls, tasks=tasks, cite=cite, default=default, reads=reads, summary=summary, **fixed
+            "criterion",
+            name,
+            cls,
+            tasks=tasks,
+            cite=cite,
+            default=default,
+            reads=reads,
+            summary=summary,
+            **fixed,
         )
         return cls
 
@@ -260,10 +271,14 @@ def load_plugin(path: str | Path) -> list[str]:
         _registered.update(before)
         if not isinstance(error, Exception | SystemExit):
             raise
-        lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == str(path)]
+        lines = [
+            frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == str(path)
+        ]
         where = f", line {lines[-1]}" if lines else ""
         raise InputError(f"plug-in file '{path}'{where}: {type(error).__name__}: {error}") from error
     new = [name for key, entry in _registered.items() if before.get(key) is not entry for name in (key[1],)]
     if not new:
-        raise InputError(f"plug-in file '{path}' registers nothing; decorate a class with @jifs.criterion(\"name\")")
+        raise InputError(
+            f"plug-in file '{path}' registers nothing; decorate a class with @jifs.criterion(\"name\")"
+        )
     return new

@@ -68,10 +68,11 @@ def number(value: float | None) -> str:
 
 
 def headline(result: Result) -> str:
-    """One line: what was selected out of what, how, and how long it took."""
+    """One line: what was selected out of what, how, how long it took, and why it ended early."""
     how = f"{result.criterion} by {result.strategy}" + (f" with {result.info}" if result.info else "")
     size = f"{len(result.names)} of {result.n_features} features, {result.n_rows} rows"
-    return f"{how}: {size}, {result.seconds:.3g} s"
+    early = f"; stopped: {result.facts['stopped']}" if result.facts.get("stopped") else ""
+    return shown(f"{how}: {size}, {result.seconds:.3g} s{early}", 200)
 
 
 def note(step: Step) -> str:
@@ -95,9 +96,7 @@ def text_table(result: Result, width: int = 100) -> str:
         parts.pop()
     name_width = max(room() // 2, 8)
     names = [Column("feature", [shown(step.name, name_width) for step in steps], left=True)]
-    rivals = [
-        "" if s.runner_up is None else shown(s.runner_up_name or s.runner_up, name_width) for s in steps
-    ]
+    rivals = ["" if s.runner_up_name is None else shown(s.runner_up_name, name_width) for s in steps]
     tail = [Column("runner-up", rivals, left=True), *tail]
     grid = zip(*(column.padded() for column in (*head, *names, *score, *parts, *tail)), strict=True)
     lines = ["  ".join(row).rstrip() for row in grid]
@@ -172,21 +171,26 @@ def html_page(result: Result, title: str, picture: str = "", caption: str = "") 
 
 def html_fragment(result: Result) -> str:
     """The steps as an HTML table, the warnings, and the settings and facts to unfold."""
-    warned = "".join(f'<p class="warning">{_cell(text)}</p>' for text in _warnings(result))
+    said = result.facts.get("warnings") or ()
+    said = said if isinstance(said, list | tuple) else [said]
+    warned = "".join(f'<p class="warning">{_cell(text)}</p>' for text in said)
+    names = ("criterion", "strategy", "info", "seed", "n_rows", "n_features")
+    settings = {name: getattr(result, name) for name in names} | result.params
+    facts = {name: value for name, value in result.facts.items() if name != "warnings"}
     return (
         f'<div class="jifs-result"><style>{_STYLE}</style>\n<p>{_cell(headline(result))}</p>\n{warned}'
-        f"{_html_steps(result)}\n<details><summary>Settings</summary>{_html_pairs(_settings(result))}</details>\n"
-        f"<details><summary>Facts</summary>{_html_pairs(result.facts)}</details>\n</div>"
+        f"{_html_steps(result)}\n<details><summary>Settings</summary>{_html_pairs(settings)}</details>\n"
+        f"<details><summary>Facts</summary>{_html_pairs(facts)}</details>\n</div>"
     )
 
 
 def _html_steps(result: Result) -> str:
     steps, parts = result.steps(), result.part_names()
-    top = max((abs(s.score) for s in steps if np.isfinite(s.score)), default=0.0) or 1.0
+    top = max((s.score for s in steps if 0 < s.score < np.inf), default=1.0)
     heads = ["step", "feature", "", "score", *parts, "runner-up", "margin", "note"]
     rows = [
         f"<tr><td>{s.step}</td><td>{_cell(s.name)}</td>"
-        f'<td class="bar"><div style="width:{_percent(s.score, top)}%"></div></td>'
+        f'<td class="bar"><div style="width:{100 * s.score / top if 0 < s.score <= top else 0:.0f}%"></div></td>'
         + "".join(f'<td class="number">{number(value)}</td>' for value in (s.score, *map(s.parts.get, parts)))
         + f'<td>{_cell(s.runner_up_name or "")}</td><td class="number">{number(s.margin)}</td>'
         f"<td>{note(s)}</td></tr>"
@@ -197,29 +201,21 @@ def _html_steps(result: Result) -> str:
     return f"<table><thead><tr>{top_row}</tr></thead><tbody>\n" + "\n".join(rows) + "\n</tbody></table>"
 
 
-def _percent(score: float, top: float) -> int:
-    return round(100 * score / top) if np.isfinite(score) and score > 0 else 0
-
-
 def _cell(value: object, width: int = 200) -> str:
     return escape(shown(value, width))
 
 
 def _html_pairs(pairs: Mapping[str, Any]) -> str:
-    rows = (f'<tr><td>{_cell(k)}</td><td class="value">{_cell(v, 600)}</td></tr>' for k, v in pairs.items())
+    rows = (
+        f"<tr><td>{_cell(k)}</td><td class=value>{_cell(_told(v), 600)}</td></tr>" for k, v in pairs.items()
+    )
     return f"<table>{''.join(rows)}</table>"
 
 
-def _settings(result: Result) -> dict[str, Any]:
-    names = ("criterion", "strategy", "info", "seed", "n_rows", "n_features", "seconds")
-    return {name: getattr(result, name) for name in names} | {
-        f"parameter {k}": v for k, v in result.params.items()
-    }
-
-
-def _warnings(result: Result) -> list[str]:
-    said = result.facts.get("warnings", ())
-    return [said] if isinstance(said, str) else [str(text) for text in said]
+def _told(value: object) -> str:
+    if isinstance(value, Mapping):
+        return ", ".join(f"{key} {_told(item)}" for key, item in value.items())
+    return f"{value:.6g}" if isinstance(value, float) else str(value)
 
 
 # ---- the figure
@@ -264,12 +260,12 @@ def figure(result: Result) -> Figure:
 
 def _draw_score(axes: Axes, steps: tuple[Step, ...], at: np.ndarray) -> None:
     axes.plot(at, [step.score for step in steps], "-o", color=_SCORE)
-    tied = [i for i, step in enumerate(steps) if step.tie]
-    if tied:
-        marks = [steps[i].score for i in tied]
-        axes.plot(
-            np.array(tied) + 1, marks, "o", ms=12, mfc="none", mec=_MARGIN, label="tie: lowest index won"
-        )
+    marks = (("tie", "o", "tie: lowest index won"), ("included", "s", "included by the user"))
+    for what, shape, label in marks:
+        chosen = [i for i, step in enumerate(steps) if getattr(step, what)]
+        if chosen:
+            scores = [steps[i].score for i in chosen]
+            axes.plot(at[chosen], scores, shape, ms=12, mfc="none", mec=_MARGIN, label=label)
     _finish(axes, "score when chosen")
 
 

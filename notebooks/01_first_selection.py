@@ -42,7 +42,7 @@ result
 # %%
 for step in result.trace:
     parts = ", ".join(f"{part} {value:.3f}" for part, value in step.parts.items())
-    print(f"{step.step}. {step.name}: {step.score:.3f} ({parts})")
+    print(f"{step.step + 1}. {step.name}: {step.score:.3f} ({parts})")
     if step.margin is not None:
         print(f"   ahead of {step.runner_up_name} by {step.margin:.4f}")
 
@@ -71,9 +71,9 @@ enough = jifs.select(X, y, k=30, criterion="cmim", stop="permutation")
 print(f"{len(enough.names)} of {X.shape[1]} columns: {', '.join(enough.names)}")
 
 # %% [markdown]
-# The result goes to a file and back; `result.plot()` draws it.
+# The result goes to JSON and back, and it draws itself.
 
 # %%
 same = jifs.Result.from_json(result.to_json())
 assert same.names == result.names
-figure = result.plot()
+same.plot()

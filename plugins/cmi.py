@@ -3,8 +3,9 @@
     J(k) = I(X_k;Y | X_S),    all of S jointly
 
 The joint state of S is kept as one column, re-coded densely after each step. When it determines Y, or no feature
-divides any of its undecided states, every candidate scores 0: `exhausted_at` says after how many features. By the chain rule the scores add up to
-I(X_S;Y), and Fano gives a floor for the error of any classifier on S: P_e >= (H(Y) - I(X_S;Y) - log 2) / log|Y|.
+divides any of its undecided states, every candidate scores 0: `exhausted_at` says after how many features. By the
+chain rule the scores add up to I(X_S;Y), and Fano gives a floor for the error of any classifier on S:
+P_e >= (H(Y) - I(X_S;Y) - log 2) / log|Y|.
 """
 
 from __future__ import annotations
@@ -62,7 +63,9 @@ class Run:
     def _set(self, given: np.ndarray) -> None:
         self.given = given
         rest = np.delete(np.arange(given.size), self.taken)
-        silent = not (np.abs(given[rest]) > TOLERANCE).any()  # as before an exclusive or: silent alone, not together
+        silent = not (
+            np.abs(given[rest]) > TOLERANCE
+        ).any()  # as before an exclusive or: silent alone, not together
         if self.exhausted_at is None and silent and self.stats.nothing_left(self.state, rest):
             self.exhausted_at = len(self.taken)
 

@@ -22,7 +22,11 @@ LANES = 8
 TOLERANCE = 1e-12
 
 
-@criterion("cmim", cite="[Fleuret 2004]", summary="min I(X_k;Y|X_j): the least information any selected feature leaves")
+@criterion(
+    "cmim",
+    cite="[Fleuret 2004]",
+    summary="min I(X_k;Y|X_j): the least information any selected feature leaves",
+)
 @dataclass(frozen=True)
 class CMIM:
     """The information about the target that is left when any one selected feature is known."""
@@ -52,7 +56,9 @@ class Eager:
     taken: list[int] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        self.least = self.relevance.copy() if self.rule.include_marginal else np.full(self.relevance.size, np.inf)
+        self.least = (
+            self.relevance.copy() if self.rule.include_marginal else np.full(self.relevance.size, np.inf)
+        )
 
     def gains(self) -> np.ndarray:
         """J of every feature."""
@@ -108,7 +114,17 @@ class Lazy(Eager):
         bounds = np.where(waiting, self.partial, -np.inf).reshape(-1, LANES).max(axis=1)
         with self.stats.timed("counting"):
             order = np.argsort(-bounds, kind="stable")
-            counted = bring_up(order, waiting, cut, self.partial, self.done, self.stats.n, self.table, *self.view, *self.members.arrays())
+            counted = bring_up(
+                order,
+                waiting,
+                cut,
+                self.partial,
+                self.done,
+                self.stats.n,
+                self.table,
+                *self.view,
+                *self.members.arrays(),
+            )
         self.counted += counted
         self.stats.facts["tables_counted"] += counted
         complete = np.repeat(self.done == len(self.taken), LANES) & self.used

@@ -1,6 +1,6 @@
 """Double input symmetrical relevance [Meyer & Bontempi 2006]:
 
-    J(k) = sum_{j in S} I(X_k X_j;Y) / H(X_k,X_j,Y),    a term with H = 0 is 0;    S empty: I(X_k;Y)
+J(k) = sum_{j in S} I(X_k X_j;Y) / H(X_k,X_j,Y),    a term with H = 0 is 0;    S empty: I(X_k;Y)
 """
 
 from __future__ import annotations

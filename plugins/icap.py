@@ -46,4 +46,7 @@ class Run:
 
     def parts(self, k: int) -> dict[str, float]:
         """Relevance, and what is subtracted from it."""
-        return {"relevance": float(self.relevance[k]), "redundancy": float(self.relevance[k] - self.gains()[k])}
+        return {
+            "relevance": float(self.relevance[k]),
+            "redundancy": float(self.relevance[k] - self.gains()[k]),
+        }

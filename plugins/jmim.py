@@ -15,9 +15,7 @@ import numpy as np
 from jifs import Info, Stats, criterion, info
 
 
-@criterion(
-    "njmim", cite="[Bennasar et al. 2015]", summary="min I(X_k X_j;Y) / H(X_k,X_j,Y)", normalised=True
-)
+@criterion("njmim", cite="[Bennasar et al. 2015]", summary="min I(X_k X_j;Y) / H(X_k,X_j,Y)", normalised=True)
 @criterion("jmim", cite="[Bennasar et al. 2015]", summary="min I(X_k X_j;Y)", normalised=False)
 @dataclass(frozen=True)
 class JMIM:

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from math import isfinite
+from typing import Any
 
 import numpy as np
 
@@ -61,7 +62,9 @@ class LinearRun:
             return self.relevance.copy()
         beta, gamma = self.rule.beta, self.rule.gamma
         if self.rule.summed:
-            return self.taken * self.relevance - beta * self.redundancy + gamma * self.conditional + self.company
+            return (
+                self.taken * self.relevance - beta * self.redundancy + gamma * self.conditional + self.company
+            )
         share = self.taken if self.rule.mean else 1
         return self.relevance - (beta * self.redundancy - gamma * self.conditional) / share
 
@@ -89,7 +92,9 @@ def _mean_at(total: np.ndarray | float, k: int, taken: int) -> float:
 
 
 @criterion(
-    "miq", cite="[Ding & Peng 2005]", summary="Relevance divided by the mean redundancy: I(X_k;Y) / mean I(X_k;X_j)"
+    "miq",
+    cite="[Ding & Peng 2005]",
+    summary="Relevance divided by the mean redundancy: I(X_k;Y) / mean I(X_k;X_j)",
 )
 @dataclass(frozen=True)
 class Quotient:
@@ -112,8 +117,12 @@ class QuotientRun(LinearRun):
         return self.relevance / np.maximum(self.redundancy / self.taken, 1e-12)
 
 
-RULES = {
-    "mim": ("I(X_k;Y): relevance alone", "[Lewis 1992]", {"beta": 0.0, "gamma": 0.0, "mean": False, "summed": False}),
+RULES: dict[str, tuple[str, str, dict[str, Any]]] = {
+    "mim": (
+        "I(X_k;Y): relevance alone",
+        "[Lewis 1992]",
+        {"beta": 0.0, "gamma": 0.0, "mean": False, "summed": False},
+    ),
     "mifs": (
         "I(X_k;Y) - beta sum I(X_k;X_j)",
         "[Battiti 1994]",
@@ -146,4 +155,6 @@ RULES = {
     ),
 }
 for _name, (_summary, _cite, _fixed) in RULES.items():
-    criterion(_name, default="rank" if _name == "mim" else "forward", cite=_cite, summary=_summary, **_fixed)(Linear)
+    criterion(_name, default="rank" if _name == "mim" else "forward", cite=_cite, summary=_summary, **_fixed)(
+        Linear
+    )

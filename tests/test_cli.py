@@ -9,6 +9,7 @@ import re
 import subprocess
 import sys
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -389,6 +390,22 @@ def test_an_interrupt_is_130(data: Path, tmp_path: Path, monkeypatch: pytest.Mon
     done = run("select", data, "-t", "y", "--json", tmp_path / "r.json")
     assert done.exit_code == 130
     assert done.stderr == "jifs: interrupted\n"
+    assert list(tmp_path.iterdir()) == [data]
+
+
+def test_an_interrupted_selection_is_shown_but_not_written(
+    data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real = jifs.select
+
+    def part(*args: Any, **more: Any) -> Any:
+        return replace(real(*args, **more), facts={"stopped": "interrupted after 2 features"})
+
+    monkeypatch.setattr(jifs, "select", part)
+    done = run("select", data, "-t", "y", "-k", "2", "--json", tmp_path / "r.json")
+    assert done.exit_code == 130
+    assert done.stderr == "jifs: interrupted\n"
+    assert "interrupted after 2 features" in done.stdout
     assert list(tmp_path.iterdir()) == [data]
 
 

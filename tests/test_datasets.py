@@ -69,7 +69,7 @@ def test_without_scikit_learn_it_is_named(monkeypatch: pytest.MonkeyPatch) -> No
 
 
 def test_pixels_show_the_order_of_choice() -> None:
-    lines = datasets.pixels([9, 0, 63]).splitlines()
+    lines = datasets.pixels({9: 1, 0: 2, 63: 3}).splitlines()
     assert len(lines) == 8
     assert lines[0].split() == ["2"] + ["."] * 7
     assert lines[1].split() == [".", "1"] + ["."] * 6

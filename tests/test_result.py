@@ -380,6 +380,19 @@ def test_many_parts_give_way_to_names() -> None:
     assert max(map(len, text.splitlines()[:3])) <= 100
 
 
+def test_the_headline_says_why_it_ended_early() -> None:
+    text = str(make(facts={"stopped": "best score 0.01 is below 0.05"}))
+    assert text.splitlines()[0].endswith("0.25 s; stopped: best score 0.01 is below 0.05")
+
+
+@pytest.mark.parametrize(
+    "facts", [{"warnings": 3}, {"warnings": None}, {"warnings": "one <b>"}, {"stopped": 3}]
+)
+def test_any_facts_can_be_shown(facts: dict[str, Any]) -> None:
+    assert "<b>" not in make(facts=facts)._repr_html_()
+    assert str(make(facts=facts))
+
+
 def test_a_result_without_trace_or_features_has_a_table() -> None:
     assert "height" in make(trace=()).table()
     assert make(names=[]).table().splitlines()[0].split()[:3] == ["step", "feature", "score"]
@@ -429,7 +442,7 @@ def test_html_shows_steps_warnings_settings_and_facts() -> None:
     assert "one class only" in text
     assert "passes" in text
     assert "<details>" in text
-    assert "parameter beta" in text
+    assert "<td>beta</td>" in text
 
 
 def test_the_page_loads_nothing() -> None:

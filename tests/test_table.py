@@ -16,8 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from jifs.errors import InputError
-from jifs.readers import memory
-from jifs.table import Numbered, Table, as_table, make_target, refuse_nonfinite
+from jifs.table import Numbered, Table, as_table, make_target, memory, refuse_nonfinite
 
 pd = pytest.importorskip("pandas")
 pl = pytest.importorskip("polars")

@@ -120,6 +120,22 @@ def worlds(
     return World(np.stack(columns, axis=1), y)
 
 
+@st.composite
+def wide_worlds(draw: Draw) -> World:
+    """9 to 40 features that know the class more or less, with copies: enough for a search to leave some unseen."""
+    rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
+    n, m = draw(st.sampled_from([20, 64, 100, 200])), draw(st.integers(9, 40))
+    y = rng.integers(0, draw(st.integers(2, 4)), n)
+    columns: list[Codes] = []
+    for j in range(m):
+        if j and rng.random() < 0.15:
+            columns.append(columns[rng.integers(j)])
+            continue
+        levels = rng.choice([2, 2, 3, 5, 40])
+        columns.append(np.where(rng.random(n) < rng.random(), y % levels, rng.integers(0, levels, n)))
+    return World(np.stack(columns, axis=1), y)
+
+
 def names(*without: str) -> st.SearchStrategy[str]:
     """A criterion's name."""
     return st.sampled_from([c for c in CRITERIA if c not in without])

@@ -25,8 +25,9 @@ from jifs.estimators.base import Info
 from jifs.kernels import entropy as kernels
 from jifs.registry import estimator
 from jifs.stats.base import Stats
-from jifs.stats.codes import Column, Grouping, grouping
+from jifs.stats.codes import Column
 from jifs.stats.counts import PairCounts, TargetCounts
+from jifs.stats.grouping import Grouping
 from jifs.stats.layout import LANES
 
 LOOKUP_ROWS = 1 << 22
@@ -113,9 +114,9 @@ class PlugIn(Info):
         return float(self._entropy(stats, np.array([self.margins(stats).y]))[0])
 
     def relevance_given_state(self, stats: Stats, state: Column) -> np.ndarray:
-        """I(X_j ; Y | Z) for a joint state Z: one table per feature, or one walk over the rows that are not yet decided."""
+        """I(X_j ; Y | Z) for a joint state Z: a table per feature, or a walk over the rows that are not yet decided."""
         batch = stats.source.batch
-        groups = grouping(batch, state, split=True)
+        groups = batch.grouping(state)
         if batch.routes(state, split=True).planes == stats.source.layout.blocks:
             z = self.pair(stats, state)
             return self._information(stats, (z.xzy - z.xz) - self._state_difference(stats, groups))
@@ -127,12 +128,16 @@ class PlugIn(Info):
 
     def given_groups(self, stats: Stats, groups: Grouping) -> np.ndarray:
         """I(X_j ; Y | Z) from rows in groups of Z and runs of Y; groups left out count as decided, and add nothing."""
-        features, sums = stats.source.batch.grouped_features(np.arange(stats.m), groups)
+        sums = stats.source.batch.grouped_features(np.arange(stats.m), groups)
         xz, xzy = self._corrected(stats, sums)
         return self._information(stats, (xzy - xz) - self._state_difference(stats, groups))
 
     def _state_difference(self, stats: Stats, groups: Grouping) -> float:
-        mass = np.ones(groups.rows.size) if stats.source.batch.weights is None else stats.source.batch.weights[groups.rows]
+        mass = (
+            np.ones(groups.rows.size)
+            if stats.source.batch.weights is None
+            else stats.source.batch.weights[groups.rows]
+        )
         running = np.concatenate([[0.0], np.cumsum(mass)])
         z, zy = (np.diff(running[np.append(0, ends)]) for ends in (groups.group_ends, groups.run_ends))
         return self._sum_of(stats, zy) - self._sum_of(stats, z)
@@ -197,7 +202,7 @@ class PlugIn(Info):
         if batch is not None:
             column = z if isinstance(z, Column) else batch.column(z)
             dense = max(batch.prepare(column, split).histogram, first)
-        levels = column.levels if isinstance(column, Column) else int(stats.cards[z])
+        levels = column.levels if isinstance(column, Column) else int(stats.cards[column])
 
         def task(lo: int, hi: int) -> tuple[float, float]:
             begin = time.perf_counter()
@@ -211,16 +216,22 @@ class PlugIn(Info):
         if dense > first:
             per_block = int(layout.width[first:dense].mean()) * classes * levels * LANES
             work = per_block + stats.n * (levels - 1) * int(layout.width[first:dense].mean() - 1) // 64 + 1
-            _, parts = jit.spread(dense - first, task, max(1, GRAIN // work), max(1, TABLE_BYTES // (8 * per_block)))
+            _, parts = jit.spread(
+                dense - first, task, max(1, GRAIN // work), max(1, TABLE_BYTES // (8 * per_block))
+            )
         if dense < layout.blocks:
             begin = time.perf_counter()
-            features, sums = batch.grouped(column, dense, split)
+            features = layout.slots[dense * LANES :]
+            features = features[features >= 0]
+            sums = batch.grouped_features(features, batch.grouping(column, split))
             where = layout.slot_of[features]
             xz[where], xzy[where] = self._corrected(stats, sums)
             parts.append((time.perf_counter() - begin, 0.0))
         return time.perf_counter() - start, parts
 
-    def matrix(self, stats: Stats, which: str, advance: Callable[[int], None] = lambda done: None) -> np.ndarray:
+    def matrix(
+        self, stats: Stats, which: str, advance: Callable[[int], None] = lambda done: None
+    ) -> np.ndarray:
         """All pairs; each table is counted once, by blocks, and serves both orders of its two features."""
         layout, split = stats.source.layout, which != "mi"
         m, s = stats.m, self.margins(stats)
@@ -248,9 +259,9 @@ class PlugIn(Info):
         stats.facts["tables_counted"] += m * (m + 1) // 2
         stats.facts["passes"] += 1
         if which == "mi":
-            return self._information(stats, pair - s.x[:, None] - s.x[None, :] + s.one)
+            return self._information(stats, _symmetric(pair, s.x, s.one))
         if which == "cmi":
-            return self._information(stats, triple - s.xy[:, None] - s.xy[None, :] + s.y)
+            return self._information(stats, _symmetric(triple, s.xy, s.y))
         return self._information(stats, (triple - pair) - (s.xy - s.x)[None, :])
 
     def _sums(
@@ -300,15 +311,26 @@ class PlugIn(Info):
         return stats.n / stats.source.size
 
     def _entropy(self, stats: Stats, s: np.ndarray) -> np.ndarray:
-        return np.log(float(stats.n)) - s / stats.n
+        entropy: np.ndarray = np.log(float(stats.n)) - s / stats.n
+        return entropy
 
     def _information(self, stats: Stats, difference: np.ndarray) -> np.ndarray:
-        value = difference / stats.n
+        value: np.ndarray = difference / stats.n
         if self.corrected:
             return value
         if value.size and value.min() < -ROUNDING * max(1.0, np.log(float(stats.n))):
-            raise ArithmeticError(f"plug-in information came out as {value.min()}: this is a bug in jifs, please report it")
-        return np.maximum(value, 0.0)
+            raise ArithmeticError(
+                f"plug-in information came out as {value.min()}: a bug in jifs, please report it"
+            )
+        floored: np.ndarray = np.maximum(value, 0.0)
+        return floored
+
+
+def _symmetric(joint: np.ndarray, alone: np.ndarray, rest: float) -> np.ndarray:
+    """joint_ij - alone_i - alone_j + rest, the same bits for (i, j) and (j, i); exactly 0 for a constant feature."""
+    rows, columns = alone[:, None], alone[None, :]
+    value: np.ndarray = (joint - np.maximum(rows, columns)) - (np.minimum(rows, columns) - rest)
+    return value
 
 
 @estimator("miller_madow", tasks=("class",), reads="codes", cite="[Miller 1955]")

@@ -17,7 +17,7 @@ import numpy as np
 from jifs.errors import InputError
 from jifs.estimators.discrete import PlugIn
 from jifs.stats.base import Stats
-from jifs.stats.codes import Column, grouping
+from jifs.stats.codes import Column
 
 
 @dataclass
@@ -41,7 +41,9 @@ class Permutation:
                 f"stop: {self.permutations!r} permutations cannot reach the level {self.level:g}; use {least} or more"
             )
         if self.stats.rows_in_memory("stop='permutation'").weights is not None:
-            raise InputError("stop='permutation' cannot honour real sample weights; use integer weights or none")
+            raise InputError(
+                "stop='permutation' cannot honour real sample weights; use integer weights or none"
+            )
 
     def reason(self, taken: list[int], free: np.ndarray, score: float, run: Any) -> str | None:
         """Why to stop, or None."""
@@ -50,12 +52,18 @@ class Permutation:
         self._joined = len(taken)
         p = self.p_value(free)
         self.p_values.append(p)
-        return f"no further information (permutation p = {p:.3g} > {self.level:g})" if p > self.level else None
+        return (
+            f"no further information (permutation p = {p:.3g} > {self.level:g})" if p > self.level else None
+        )
+
+    def facts(self) -> dict[str, Any]:
+        """The p-value before each feature."""
+        return {"permutation_p_values": list(self.p_values)}
 
     def p_value(self, free: np.ndarray) -> float:
         """The p-value of the best remaining candidate; shuffling ends early when the level is out of reach."""
         batch, info = self.stats.source.batch, PlugIn()
-        groups = grouping(batch, self._state or batch.constant(), split=True).undecided()
+        groups = batch.grouping(self._state or batch.constant()).undecided()
         if groups.rows.size == 0:
             return 1.0
         observed = info.given_groups(self.stats, groups)[free].max()
@@ -67,5 +75,7 @@ class Permutation:
         while drawn < self.permutations and reached <= enough:
             drawn += 1
             shuffled = groups.rows[np.lexsort((random.random(group.size), group))]
-            reached += info.given_groups(self.stats, groups._replace(rows=shuffled))[free].max() >= observed - 1e-12
+            reached += (
+                info.given_groups(self.stats, groups._replace(rows=shuffled))[free].max() >= observed - 1e-12
+            )
         return float((1 + reached) / (1 + drawn))

@@ -22,7 +22,9 @@ SEGMENT = 256
 
 
 @kernel
-def cells_one(planes: Any, at: int, total: int, first: int, last: int, chosen: Any, r: int, rz: int, out: Any, o: int) -> None:
+def cells_one(
+    planes: Any, at: int, total: int, first: int, last: int, chosen: Any, r: int, rz: int, out: Any, o: int
+) -> None:
     """Add the words first..last-1 of one block to the (r - 1) x (rz - 1) counted cells of one class."""
     for start in range(first, last, SEGMENT):
         words = min(SEGMENT, last - start)
@@ -83,7 +85,18 @@ def tables_by_planes(
 
 @kernel
 def tables_by_histogram(
-    lo: int, hi: int, codes: Any, stride: int, slots: Any, width: Any, before: Any, starts: Any, z: Any, rz: int, weights: Any, out: Any
+    lo: int,
+    hi: int,
+    codes: Any,
+    stride: int,
+    slots: Any,
+    width: Any,
+    before: Any,
+    starts: Any,
+    z: Any,
+    rz: int,
+    weights: Any,
+    out: Any,
 ) -> None:
     """The same tables row by row; an empty `weights` counts every row once. Lanes without a feature stay zero."""
     classes, across = starts.size - 1, np.uint64(rz)

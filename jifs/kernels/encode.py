@@ -66,7 +66,7 @@ def profile_real_columns(x: Any, lo: int, hi: int, low: Any, high: Any, flaw: An
 
 
 @kernel
-def seen_one(codes: Any, at: int, count: int, span: int, seen: int) -> Any:
+def seen_one(codes: Any, at: int, count: int, span: int, seen: Any) -> Any:
     """The set of codes among codes[at : at + count], count <= 64, added to the set `seen` (a bit for each)."""
     inside = np.uint64(0xFFFFFFFFFFFFFFFF) >> np.uint64(64 - count)
     for level in range(span):
@@ -77,7 +77,9 @@ def seen_one(codes: Any, at: int, count: int, span: int, seen: int) -> Any:
 
 
 @kernel
-def codes_from_rows(x: Any, order: Any, lo: int, hi: int, low: Any, span: Any, codes: Any, stride: int, seen: Any) -> None:
+def codes_from_rows(
+    x: Any, order: Any, lo: int, hi: int, low: Any, span: Any, codes: Any, stride: int, seen: Any
+) -> None:
     """Codes of columns lo..hi-1 of a row-major matrix into codes[j * stride + i], with 64 bytes of slack at the end.
 
     span_j is the number of values from the least to the greatest; a column with span 0 is not wanted, and its
@@ -106,7 +108,9 @@ def codes_from_rows(x: Any, order: Any, lo: int, hi: int, low: Any, span: Any, c
 
 
 @kernel
-def codes_from_columns(x: Any, order: Any, lo: int, hi: int, low: Any, span: Any, codes: Any, stride: int, seen: Any) -> None:
+def codes_from_columns(
+    x: Any, order: Any, lo: int, hi: int, low: Any, span: Any, codes: Any, stride: int, seen: Any
+) -> None:
     """As codes_from_rows for x[m, n] with features in rows (a column-major matrix, transposed)."""
     n = order.size
     for j in range(lo, hi):

@@ -32,7 +32,18 @@ def xlogx_table(lo: int, hi: int, out: Any) -> None:
 
 
 @kernel
-def table_sums_lookup(lo: int, hi: int, tables: Any, width: Any, before: Any, classes: int, rz: int, xlx: Any, pair: Any, triple: Any) -> None:
+def table_sums_lookup(
+    lo: int,
+    hi: int,
+    tables: Any,
+    width: Any,
+    before: Any,
+    classes: int,
+    rz: int,
+    xlx: Any,
+    pair: Any,
+    triple: Any,
+) -> None:
     """Sums of x log x over the tables of blocks lo..hi-1: pair over (X_j, Z), triple over (X_j, Z, Y), per slot."""
     with_class, without, together = np.empty(LANES), np.empty(LANES), np.empty(LANES, np.int64)
     for block in range(lo, hi):
@@ -55,7 +66,9 @@ def table_sums_lookup(lo: int, hi: int, tables: Any, width: Any, before: Any, cl
 
 
 @kernel
-def table_sums_direct(lo: int, hi: int, tables: Any, width: Any, before: Any, classes: int, rz: int, pair: Any, triple: Any) -> None:
+def table_sums_direct(
+    lo: int, hi: int, tables: Any, width: Any, before: Any, classes: int, rz: int, pair: Any, triple: Any
+) -> None:
     """The same by logarithms, for tables of real weights."""
     for block in range(lo, hi):
         r = width[block]
@@ -74,7 +87,9 @@ def table_sums_direct(lo: int, hi: int, tables: Any, width: Any, before: Any, cl
 
 
 @kernel
-def table_occupied(lo: int, hi: int, tables: Any, width: Any, before: Any, classes: int, rz: int, pair: Any, triple: Any) -> None:
+def table_occupied(
+    lo: int, hi: int, tables: Any, width: Any, before: Any, classes: int, rz: int, pair: Any, triple: Any
+) -> None:
     """Numbers of cells that are not empty: pair over (X_j, Z), triple over (X_j, Z, Y), per slot."""
     for block in range(lo, hi):
         r = width[block]

@@ -54,7 +54,8 @@ def models_one(c: int) -> float:
 @kernel
 def middle_one(a: float, b: float) -> float:
     """The middle of a < b, or a where rounding would give b: codes count the cuts strictly below, so a <= cut < b."""
-    large = max(abs(a), abs(b)) > 8e307  # the sum could overflow; the halves of small numbers would lose a digit
+    # the sum of large numbers could overflow; the halves of the smallest would lose a digit
+    large = max(abs(a), abs(b)) > 8e307
     middle = 0.5 * a + 0.5 * b if large else 0.5 * (a + b)
     return middle if middle < b else a
 

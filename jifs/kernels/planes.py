@@ -37,7 +37,9 @@ def word_one(codes: Any, at: int, count: int, level: int) -> Any:
 
 
 @pkernel
-def margins_all(lo: int, hi: int, codes: Any, stride: int, slots: Any, width: Any, before: Any, starts: Any, out: Any) -> None:
+def margins_all(
+    lo: int, hi: int, codes: Any, stride: int, slots: Any, width: Any, before: Any, starts: Any, out: Any
+) -> None:
     """out[block][class][level][lane] = number of rows of the class that hold the level, blocks lo..hi-1.
 
     `before[b]` is the sum of the widths of the blocks before b; `starts` the first row of each class and n.
@@ -63,7 +65,16 @@ def margins_all(lo: int, hi: int, codes: Any, stride: int, slots: Any, width: An
 
 @pkernel
 def pack_all(
-    lo: int, hi: int, codes: Any, stride: int, slots: Any, width: Any, at: Any, starts: Any, words: Any, planes: Any
+    lo: int,
+    hi: int,
+    codes: Any,
+    stride: int,
+    slots: Any,
+    width: Any,
+    at: Any,
+    starts: Any,
+    words: Any,
+    planes: Any,
 ) -> None:
     """Fill the planes of blocks lo..hi-1, which begin at at[b]; class c has the words words[c]..words[c+1]-1."""
     classes = starts.size - 1
@@ -78,12 +89,14 @@ def pack_all(
                     if j < 0:
                         continue
                     for a in range(width[b] - 1):
-                        planes[at[b] + (a * total + w) * LANES + lane] = word_one(codes, j * stride + i, count, a)
+                        planes[at[b] + (a * total + w) * LANES + lane] = word_one(
+                            codes, j * stride + i, count, a
+                        )
 
 
 @kernel
 def chosen_planes_one(codes: Any, r: int, starts: Any, words: Any, out: Any) -> None:
-    """The planes of one column, out[a * words + w] for its first r - 1 levels: what the candidates are counted against."""
+    """The planes of one column, out[a * words + w] for its first r - 1 levels: what candidates are counted against."""
     classes = starts.size - 1
     total = words[classes]
     for c in range(classes):

@@ -30,14 +30,18 @@ _BYTES, _WORDS = ir.VectorType(_BYTE, 64), ir.VectorType(_WORD, LANES)
 def _splat(builder: Any, scalar: Any, vector: Any) -> Any:
     """A vector with the scalar in every lane."""
     one = builder.insert_element(ir.Constant(vector, ir.Undefined), scalar, ir.Constant(_INDEX, 0))
-    return builder.shuffle_vector(one, one, ir.Constant(ir.VectorType(_INDEX, vector.count), [0] * vector.count))
+    return builder.shuffle_vector(
+        one, one, ir.Constant(ir.VectorType(_INDEX, vector.count), [0] * vector.count)
+    )
 
 
 def _pack_word(typingctx: Any, codes: Any, at: Any, level: Any) -> Any:
     """64 bytes against one level: a word of 64 answers."""
 
     def emit(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        row = builder.load(array_pointer(context, builder, signature.args[0], args[0], args[1], _BYTES), align=1)
+        row = builder.load(
+            array_pointer(context, builder, signature.args[0], args[0], args[1], _BYTES), align=1
+        )
         same = builder.icmp_unsigned("==", row, _splat(builder, args[2], _BYTES))
         return builder.bitcast(same, _WORD)
 
@@ -52,7 +56,11 @@ def _emit_tile(width: int, context: Any, builder: Any, signature: Any, args: Any
     out_at = array_pointer(context, builder, signature.args[6], out, o, _WORDS)
     zero, nothing = ir.Constant(_WORD, 0), ir.Constant(_WORDS, [0] * LANES)
     popcount = llvm_function(builder, "llvm.ctpop.v8i64", _WORDS, [_WORDS])
-    before, loop, after = builder.block, builder.append_basic_block("words"), builder.append_basic_block("stored")
+    before, loop, after = (
+        builder.block,
+        builder.append_basic_block("words"),
+        builder.append_basic_block("stored"),
+    )
     builder.cbranch(builder.icmp_signed(">", words, zero), loop, after)
 
     builder.position_at_end(loop)
@@ -96,20 +104,31 @@ def _compiled_tile(width: int) -> Callable[..., Any]:
     return intrinsic(count_tile)
 
 
-def _rest_lanes(typingctx: Any, out: Any, o: Any, whole: Any, w: Any, first: Any, step: Any, count: Any) -> Any:
+def _rest_lanes(
+    typingctx: Any, out: Any, o: Any, whole: Any, w: Any, first: Any, step: Any, count: Any
+) -> Any:
     """Eight margins less the cells already counted: what the last cell holds."""
 
     def emit(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         place = array_pointer(context, builder, signature.args[0], args[0], args[1], _WORDS)
         start = array_pointer(context, builder, signature.args[0], args[0], args[4], _WORD)
-        whole = builder.load(array_pointer(context, builder, signature.args[2], args[2], args[3], _WORDS), align=8)
+        whole = builder.load(
+            array_pointer(context, builder, signature.args[2], args[2], args[3], _WORDS), align=8
+        )
         zero = ir.Constant(_WORD, 0)
-        before, loop, after = builder.block, builder.append_basic_block("cells"), builder.append_basic_block("rest")
+        before, loop, after = (
+            builder.block,
+            builder.append_basic_block("cells"),
+            builder.append_basic_block("rest"),
+        )
         builder.cbranch(builder.icmp_signed(">", args[6], zero), loop, after)
         builder.position_at_end(loop)
         t, rest = builder.phi(_WORD), builder.phi(_WORDS)
         cell = builder.bitcast(builder.gep(start, [builder.mul(t, args[5])]), _WORDS.as_pointer())
-        less, following = builder.sub(rest, builder.load(cell, align=8)), builder.add(t, ir.Constant(_WORD, 1))
+        less, following = (
+            builder.sub(rest, builder.load(cell, align=8)),
+            builder.add(t, ir.Constant(_WORD, 1)),
+        )
         t.add_incoming(zero, before)
         t.add_incoming(following, loop)
         rest.add_incoming(whole, before)
@@ -126,7 +145,9 @@ def _rest_lanes(typingctx: Any, out: Any, o: Any, whole: Any, w: Any, first: Any
     return types.void(out, i, whole, i, i, i, i), emit
 
 
-def _turn_bytes(typingctx: Any, rows: Any, r: Any, stride: Any, columns: Any, c: Any, column_stride: Any) -> Any:
+def _turn_bytes(
+    typingctx: Any, rows: Any, r: Any, stride: Any, columns: Any, c: Any, column_stride: Any
+) -> Any:
     """An 8 x 8 square of bytes, transposed: one shuffle where the machine has it."""
 
     def emit(context: Any, builder: Any, signature: Any, args: Any) -> Any:
@@ -134,14 +155,18 @@ def _turn_bytes(typingctx: Any, rows: Any, r: Any, stride: Any, columns: Any, c:
         columns_at = array_pointer(context, builder, signature.args[3], args[3], args[4], _BYTE)
 
         def line(start: Any, step: Any, i: int) -> Any:
-            return builder.bitcast(builder.gep(start, [builder.mul(step, ir.Constant(_WORD, i))]), _WORD.as_pointer())
+            return builder.bitcast(
+                builder.gep(start, [builder.mul(step, ir.Constant(_WORD, i))]), _WORD.as_pointer()
+            )
 
         square = ir.Constant(_WORDS, ir.Undefined)
         for i in range(8):
             word = builder.load(line(rows_at, args[2], i), align=1)
             square = builder.insert_element(square, word, ir.Constant(_INDEX, i))
         transposed = ir.Constant(ir.VectorType(_INDEX, 64), [8 * (i % 8) + i // 8 for i in range(64)])
-        turned = builder.shuffle_vector(builder.bitcast(square, _BYTES), ir.Constant(_BYTES, ir.Undefined), transposed)
+        turned = builder.shuffle_vector(
+            builder.bitcast(square, _BYTES), ir.Constant(_BYTES, ir.Undefined), transposed
+        )
         words = builder.bitcast(turned, _WORDS)
         for i in range(8):
             word = builder.extract_element(words, ir.Constant(_INDEX, i))
@@ -157,7 +182,9 @@ def _plain_pack_word(codes: Any, at: int, level: int) -> Any:
 
 
 def _plain_tile(width: int) -> Callable[..., Any]:
-    def count_tile(planes: Any, p: int, chosen: Any, c: int, stride: int, words: int, out: Any, o: int) -> None:
+    def count_tile(
+        planes: Any, p: int, chosen: Any, c: int, stride: int, words: int, out: Any, o: int
+    ) -> None:
         eight = planes[p : p + LANES * words].reshape(words, LANES)
         for t in range(width):
             word = chosen[c + t * stride : c + t * stride + words]
@@ -182,7 +209,7 @@ def _plain_turn_bytes(rows: Any, r: int, stride: int, columns: Any, c: int, colu
 
 
 _tile = _compiled_tile if COMPILED else _plain_tile
-pack_word = intrinsic(_pack_word) if COMPILED else _plain_pack_word
-rest_lanes = intrinsic(_rest_lanes) if COMPILED else _plain_rest_lanes
-turn_bytes = intrinsic(_turn_bytes) if COMPILED else _plain_turn_bytes
+pack_word: Any = intrinsic(_pack_word) if COMPILED else _plain_pack_word
+rest_lanes: Any = intrinsic(_rest_lanes) if COMPILED else _plain_rest_lanes
+turn_bytes: Any = intrinsic(_turn_bytes) if COMPILED else _plain_turn_bytes
 count_tile1, count_tile2, count_tile4 = _tile(1), _tile(2), _tile(4)

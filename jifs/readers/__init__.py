@@ -1,4 +1,4 @@
-"""Files and frames -> Table: `read_table` for files; `memory` and `columns` serve `as_table`.
+"""Files -> Table: `read_table`, by the suffix of the file.
 
 Each format is read by one small module, imported when a file of that kind is met.
 """
@@ -110,7 +110,7 @@ def _target_name(raw: Raw, target: str | None) -> str | None:
 
 def _require_finite(table: Table) -> None:
     from ..table import refuse_nonfinite
-    from .columns import count_bad
+    from ..table.columns import count_bad
 
     if any(any(count_bad(c)) for c in (table.data if isinstance(table.data, list) else [table.data])):
         refuse_nonfinite(table)

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import InputError, near
-from .columns import Array, check_names, objects
+from ..table.columns import Array, check_names, objects
 from .raw import Raw, number_in, read_text
 
 # Possessive (*+, ++), so that a spoilt line cannot make the search slow.

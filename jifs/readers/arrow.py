@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import InputError
-from .columns import check_names
+from ..table.columns import check_names
 from .raw import Raw
 
 

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import InputError
-from .columns import Array, check_names, objects
+from ..table.columns import Array, check_names, objects
 from .raw import Raw, is_gap, number_in, read_text
 
 _STYLE: Any = {"skipinitialspace": True, "strict": True}

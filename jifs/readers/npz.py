@@ -10,7 +10,7 @@ import numpy as np
 
 from ..errors import InputError
 from ..table import Numbered
-from .columns import Array, clean
+from ..table.columns import Array, clean
 from .raw import Raw
 
 

@@ -29,6 +29,10 @@ class Stop(Protocol):
         """Why to stop now, or None to go on."""
         ...
 
+    def facts(self) -> dict[str, Any]:
+        """What the rule has seen, for the result."""
+        ...
+
 
 @dataclass(frozen=True)
 class Task:
@@ -92,7 +96,9 @@ def pick(scores: np.ndarray, free: np.ndarray, task: Task) -> Pick:
     own = scores[candidates]
     if np.isnan(own).any():
         where = int(candidates[np.isnan(own).argmax()])
-        raise ArithmeticError(f"criterion '{task.name}' gave feature {where} the score NaN; a score must be a number")
+        raise ArithmeticError(
+            f"criterion '{task.name}' gave feature {where} the score NaN; a score must be a number"
+        )
     first = best_of(own, task.tolerance)
     if candidates.size == 1:
         return Pick(int(candidates[0]), -1, None, False)
@@ -115,6 +121,10 @@ class Below:
         """The sentence for the user, or None."""
         return f"best score {score:.6g} is below {self.threshold:g}" if score < self.threshold else None
 
+    def facts(self) -> dict[str, Any]:
+        """Nothing beyond the reason."""
+        return {}
+
 
 @dataclass(frozen=True)
 class Exhausted:
@@ -123,3 +133,7 @@ class Exhausted:
     def reason(self, taken: list[int], free: np.ndarray, score: float, run: Any) -> str | None:
         """The sentence for the user, or None."""
         return "information is exhausted" if getattr(run, "exhausted", False) else None
+
+    def facts(self) -> dict[str, Any]:
+        """Nothing beyond the reason."""
+        return {}

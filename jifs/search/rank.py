@@ -34,7 +34,11 @@ class Rank:
         while len(steps) < task.k and left.any():
             found = pick(own, left, task)
             j = int(contenders[found.winner])
-            reason = task.stop.reason([s.feature for s in steps], free, float(scores[j]), None) if task.stop else None
+            reason = (
+                task.stop.reason([s.feature for s in steps], free, float(scores[j]), None)
+                if task.stop
+                else None
+            )
             if reason:
                 facts["stopped"] = reason
                 break
@@ -47,11 +51,12 @@ class Rank:
 
 
 def _contenders(scores: np.ndarray, free: np.ndarray, task: Task) -> np.ndarray:
-    """The features that can come among the first k, or second to one of them: the others need not be looked at again."""
+    """The features that can come among the first k, or second to one of them: the others are not looked at again."""
     candidates = np.flatnonzero(free)
     need = task.k - len(task.include) + 1
     own = scores[candidates]
     if need >= candidates.size or np.isnan(own).any():
         return candidates
     least = np.partition(own, own.size - need)[own.size - need]
-    return candidates[own >= least - task.tolerance]
+    few: np.ndarray = candidates[own >= least - task.tolerance]
+    return few

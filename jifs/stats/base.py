@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 import numpy as np
 
 from jifs.errors import MismatchError
-from jifs.stats.codes import grouping
 
 if TYPE_CHECKING:
     from jifs.sources.base import Source
@@ -77,7 +76,9 @@ class Stats:
             self._memory.move_to_end(key)
             return self._memory[key][0]  # type: ignore[no-any-return]
         answer = make()
-        size = sum(getattr(part, "nbytes", 64) for part in (answer if isinstance(answer, tuple) else (answer,)))
+        size = sum(
+            getattr(part, "nbytes", 64) for part in (answer if isinstance(answer, tuple) else (answer,))
+        )
         self._memory[key] = (answer, size)
         self._bytes += size
         while self._bytes > REMEMBERED_BYTES and len(self._memory) > 1:
@@ -115,10 +116,10 @@ class Stats:
         So it is when every state holds one class, or each of these features has one value in every other state.
         """
         batch = self.rows_in_memory("a joint state of several features")
-        groups = grouping(batch, state or batch.constant(), split=True).undecided()
+        groups = batch.grouping(state or batch.constant()).undecided()
         if groups.rows.size == 0 or rest.size == 0:
             return True
-        _, sums = batch.grouped_features(rest, groups)
+        sums = batch.grouped_features(rest, groups)
         return bool((sums[:, 2] == groups.group_ends.size).all())
 
     def planes(self) -> Any:
@@ -132,7 +133,7 @@ class Stats:
 
     def class_sizes(self) -> np.ndarray:
         """Number of rows of each class."""
-        return np.diff(self.rows_in_memory("class sizes").starts)  # type: ignore[no-any-return]
+        return np.diff(self.rows_in_memory("class sizes").starts)
 
     @contextmanager
     def timed(self, what: str) -> Iterator[None]:

@@ -9,11 +9,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from jifs.kernels import counts, entropy, planes
+from jifs.stats.grouping import Grouping, grouping
 from jifs.stats.layout import LANES, NARROW, Layout
 
 PLANE_LEVELS = 64
@@ -118,7 +120,9 @@ class Codes:
     @cached_property
     def plane_blocks(self) -> int:
         """Blocks that have planes: the narrow ones, unless rows have real weights."""
-        return 0 if self.weights is not None else int(np.searchsorted(self.layout.width, PLANE_LEVELS, "right"))
+        return (
+            0 if self.weights is not None else int(np.searchsorted(self.layout.width, PLANE_LEVELS, "right"))
+        )
 
     @cached_property
     def plane_at(self) -> np.ndarray:
@@ -132,7 +136,15 @@ class Codes:
         out = np.zeros(int(self.plane_at[-1]), np.uint64)
         lay = self.layout
         planes.pack_all(
-            self.plane_blocks, self.narrow, self.n, lay.slots, lay.width, self.plane_at, self.starts, self.words, out
+            self.plane_blocks,
+            self.narrow,
+            self.n,
+            lay.slots,
+            lay.width,
+            self.plane_at,
+            self.starts,
+            self.words,
+            out,
         )
         return out
 
@@ -190,12 +202,18 @@ class Codes:
             self._column_margins(column, split)
         return routes
 
+    def grouping(self, column: Column, split: bool = True) -> Grouping:
+        """The rows grouped by a column and, if split, by class within."""
+        return grouping(column.codes, self.starts, split)
+
     def plane_view(self) -> PlaneView | None:
         """The arrays for counting by planes, or None when some feature has no planes."""
         if self.plane_blocks < self.layout.blocks:
             return None
         lay = self.layout
-        return PlaneView(self.planes, self.plane_at, lay.width, lay.before, self.words, self.margins, lay.slots)
+        return PlaneView(
+            self.planes, self.plane_at, lay.width, lay.before, self.words, self.margins, lay.slots
+        )
 
     def chosen_view(self, k: int) -> tuple[np.ndarray, np.ndarray, int]:
         """Planes, margins by class and number of levels of feature k, to count others against."""
@@ -203,7 +221,10 @@ class Codes:
         return self._chosen(column), self._column_margins(column, True), column.levels
 
     def tables(self, column: Column, lo: int, hi: int, split: bool, way: str = "") -> np.ndarray:
-        """Tables of blocks lo..hi-1: flat [block][class][level of X_j][level of Z][lane]; without classes if not split."""
+        """Tables of blocks lo..hi-1, flat [block][class][level of X_j][level of Z][lane]; without classes if not split.
+
+        `way` forces "planes" or "histogram", which give the same integers.
+        """
         lay, rz = self.layout, column.levels
         starts, words = (self.starts, self.words) if split else (self.one_class, self.words[[0, -1]])
         classes = starts.size - 1
@@ -231,13 +252,8 @@ class Codes:
             self._histogram(middle, hi, column, starts, out[cut:])
         return out
 
-    def grouped(self, column: Column, lo: int, split: bool) -> tuple[np.ndarray, np.ndarray]:
-        """Features of blocks lo.. and their (sum pair, sum triple, cells pair, cells triple), without tables."""
-        features = self.layout.slots[lo * LANES :]
-        return self.grouped_features(features[features >= 0], grouping(self, column, split))
-
-    def grouped_features(self, features: np.ndarray, groups: Grouping) -> tuple[np.ndarray, np.ndarray]:
-        """The same for a list of features and given groups of rows."""
+    def grouped_features(self, features: np.ndarray, groups: Grouping) -> np.ndarray:
+        """[feature, (sum pair, sum triple, cells pair, cells triple)] without tables, for rows in groups."""
         out = np.empty((features.size, 4))
         weights = np.zeros(0) if self.weights is None else self.weights
         for is_wide in (False, True):
@@ -253,7 +269,7 @@ class Codes:
                 chosen.size, codes, self.n, where, self.cards[of], *groups, weights, part, grain=grain
             )
             out[chosen] = part
-        return features, out
+        return out
 
     def _histogram(self, lo: int, hi: int, column: Column, starts: np.ndarray, out: np.ndarray) -> None:
         lay = self.layout
@@ -263,12 +279,34 @@ class Codes:
         cut = int(lay.before[middle] - lay.before[lo]) * (starts.size - 1) * column.levels * LANES
         if lo < middle:
             counts.tables_by_histogram(
-                lo, middle, self.narrow, self.n, lay.slots, lay.width, lay.before, starts, z, column.levels, weights, out[:cut]
+                lo,
+                middle,
+                self.narrow,
+                self.n,
+                lay.slots,
+                lay.width,
+                lay.before,
+                starts,
+                z,
+                column.levels,
+                weights,
+                out[:cut],
             )
         if middle < hi:
             rows = np.where(lay.slots >= 0, self.wide_row[lay.slots], -1)
             counts.tables_by_histogram(
-                middle, hi, self.wide, self.n, rows, lay.width, lay.before, starts, z, column.levels, weights, out[cut:]
+                middle,
+                hi,
+                self.wide,
+                self.n,
+                rows,
+                lay.width,
+                lay.before,
+                starts,
+                z,
+                column.levels,
+                weights,
+                out[cut:],
             )
 
     def _chosen(self, column: Column) -> np.ndarray:
@@ -282,40 +320,7 @@ class Codes:
         if split not in column.margins:
             starts = self.starts if split else self.one_class
             rows = [
-                np.bincount(column.codes[a:b], minlength=column.levels)
-                for a, b in zip(starts[:-1], starts[1:], strict=True)
+                np.bincount(column.codes[a:b], minlength=column.levels) for a, b in pairwise(starts.tolist())
             ]
             column.margins[split] = np.repeat(np.concatenate(rows).astype(np.int64), LANES)
         return column.margins[split]
-
-
-class Grouping(NamedTuple):
-    """Rows in order of a column Z and, within, of their class; where each Z ends, and each (Z, class) run."""
-
-    rows: np.ndarray
-    group_ends: np.ndarray
-    run_ends: np.ndarray
-
-    def undecided(self) -> Grouping:
-        """Without the groups that hold a single class: there nothing is left to be known."""
-        sizes = np.diff(self.group_ends, prepend=0)
-        runs = np.diff(np.searchsorted(self.run_ends, self.group_ends), prepend=-1)
-        keep = runs > 1
-        run_sizes = np.diff(self.run_ends, prepend=0)
-        return Grouping(
-            self.rows[np.repeat(keep, sizes)], np.cumsum(sizes[keep]), np.cumsum(run_sizes[np.repeat(keep, runs)])
-        )
-
-
-def grouping(batch: Codes, column: Column, split: bool) -> Grouping:
-    """Rows grouped by a column; the batch is sorted by class, so a stable sort keeps the classes in order within a group."""
-    codes = column.codes[: batch.n]
-    rows = np.argsort(codes, kind="stable")
-    z = codes[rows]
-    new_group = np.flatnonzero(z[1:] != z[:-1]) + 1
-    group_ends = np.append(new_group, batch.n)
-    if not split:
-        return Grouping(rows, group_ends, group_ends)
-    label = np.searchsorted(batch.starts, rows, "right")
-    new_run = np.flatnonzero((z[1:] != z[:-1]) | (label[1:] != label[:-1])) + 1
-    return Grouping(rows, group_ends, np.append(new_run, batch.n))

@@ -1,6 +1,6 @@
 """Contingency tables as statistics: updated from a batch, merged with another, the same for any order of arrival.
 
-    TargetCounts:  n(X_j, Y) for every feature          PairCounts:  n(X_j, Z, Y) or n(X_j, Z) for blocks of features
+TargetCounts:  n(X_j, Y) for every feature          PairCounts:  n(X_j, Z, Y) or n(X_j, Z) for blocks of features
 """
 
 from __future__ import annotations

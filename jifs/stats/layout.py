@@ -18,10 +18,8 @@ class Layout:
     def __init__(self, cards: np.ndarray) -> None:
         self.cards = np.ascontiguousarray(cards, np.int64)
         m = self.cards.size
-        if m and self.cards.min() == self.cards.max():
-            order = np.arange(m)
-        else:
-            order = np.argsort(self.cards, kind="stable")
+        alike = m > 0 and self.cards.min() == self.cards.max()
+        order = np.arange(m) if alike else np.argsort(self.cards, kind="stable")
         narrow = int(np.count_nonzero(self.cards <= NARROW))
         self.narrow_blocks = -(-narrow // LANES)
         self.blocks = self.narrow_blocks - (-(m - narrow) // LANES)
@@ -44,7 +42,8 @@ class Layout:
 
     def by_feature(self, per_slot: np.ndarray) -> np.ndarray:
         """Values in the order of slots, put in the order of features."""
-        return per_slot[self.slot_of]
+        values: np.ndarray = per_slot[self.slot_of]
+        return values
 
     def table_of(self, flat: np.ndarray, j: int, classes: int, rz: int, lo: int = 0) -> Any:
         """One feature's table [class, level of X_j, level of Z] out of the tables of blocks lo.. in a flat array."""

@@ -29,4 +29,8 @@ def run(quick: bool) -> None:
                 one = 1e9 / (world.n * world.m)
                 row.append(f"{timing.best * one:.2f} / {timing.median * one:.2f}")
             rows.append(row)
-    show("Encoding: ns per value (best / median)", ["data", "given as", "1 thread", "2 threads"], rows)
+    show(
+        "Encoding, planes packed: ns per value (best / median)",
+        ["data", "given as", "1 thread", "2 threads"],
+        rows,
+    )

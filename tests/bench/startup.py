@@ -24,7 +24,7 @@ def _process(arguments: list[str], cache: str | None = None) -> None:
 
 def run(quick: bool) -> None:
     """Seconds of whole processes."""
-    repeats = 2 if quick else 5
+    repeats = 1 if quick else 5
     python = sys.executable
     command = str(Path(python).with_name("jifs"))
     rows: list[list[object]] = [

@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 from naive.criteria import CRITERIA, betagamma, informative_fragments, jmi, jmi_normalised
 from naive.entropy import cmi, fano, joint_mi, mi
 from naive.search import TOL, lazy_cmim, winner
-from worlds import World, by_definition, choose, matrix, worlds
+from worlds import World, by_definition, choose, matrix, wide_worlds, worlds
 
+broad = st.one_of(worlds(), wide_worlds())
 infos = st.sampled_from(["plugin", "miller_madow"])
 strengths = st.sampled_from([0.0, 0.25, 0.5, 1.0, 2.0])
 CLEAR = 1e-9  # a lead above this is no rounding error
@@ -52,10 +53,10 @@ def assert_greedy(result: Any, world: World, criterion: str, start: int = 0, **h
 
 
 @pytest.mark.parametrize("criterion", CRITERIA)
-@given(w=worlds(), info=infos)
+@given(w=broad, info=infos)
 def test_engine_is_the_definition(criterion: str, w: World, info: str) -> None:
-    result = choose(w, criterion, info=info)
-    assert sorted(result.indices.tolist()) == list(range(w.m))
+    result = choose(w, criterion, min(w.m, 6), info=info)
+    assert len(set(result.indices.tolist())) == min(w.m, 6)
     assert_greedy(result, w, criterion, info=info)
 
 
@@ -66,9 +67,9 @@ def test_parameters_of_the_linear_family(w: World, beta: float, gamma: float) ->
     assert_greedy(choose(w, "betagamma", params=both), w, "betagamma", **both)
 
 
-@given(worlds(), st.booleans())
+@given(broad, st.booleans())
 def test_cmim_with_and_without_the_marginal_term(w: World, marginal: bool) -> None:
-    result = choose(w, "cmim", params={"include_marginal": marginal})
+    result = choose(w, "cmim", min(w.m, 6), params={"include_marginal": marginal})
     assert_greedy(result, w, "cmim", include_marginal=marginal)
 
 
@@ -193,7 +194,7 @@ def test_mrmr_and_jmi_are_linear_with_a_mean(w: World, info: str) -> None:
                 assert result.scores[t] == pytest.approx(linear[chosen[t]], abs=1e-10)
 
 
-@given(worlds(), infos, st.booleans())
+@given(broad, infos, st.booleans())
 def test_lazy_cmim_is_eager_cmim(w: World, info: str, marginal: bool) -> None:
     lazy, eager = (
         choose(w, "cmim", info=info, params={"include_marginal": marginal, "lazy": lazy})
@@ -201,6 +202,21 @@ def test_lazy_cmim_is_eager_cmim(w: World, info: str, marginal: bool) -> None:
     )
     assert lazy.indices.tolist() == eager.indices.tolist()
     assert np.array_equal(lazy.scores, eager.scores)  # to the last bit
+    for a, b in zip(lazy.trace, eager.trace, strict=True):
+        assert (a.feature, a.runner_up, a.margin, a.tie) == (b.feature, b.runner_up, b.margin, b.tie)
+
+
+def test_lazy_cmim_leaves_tables_uncounted() -> None:
+    rng = np.random.default_rng(3)
+    y = rng.integers(0, 2, 400)
+    w = World(
+        np.where(rng.random((400, 64)) < np.linspace(0.9, 0, 64), y[:, None], rng.integers(0, 2, (400, 64))),
+        y,
+    )
+    lazy, eager = (choose(w, "cmim", 10, params={"lazy": lazy}) for lazy in (True, False))
+    assert lazy.indices.tolist() == eager.indices.tolist()
+    assert np.array_equal(lazy.scores, eager.scores)
+    assert 0 < lazy.facts["tables_counted"] < eager.facts["tables_counted"]
 
 
 @given(worlds())

@@ -12,9 +12,9 @@ from typing import Any, NoReturn, overload
 
 import numpy as np
 
-from .errors import InputError, near
-from .readers import columns as cols
-from .readers.memory import read_memory
+from ..errors import InputError, near
+from . import columns as cols
+from .memory import read_memory
 
 Array = cols.Array
 Data = cols.Data
