@@ -27,7 +27,8 @@ DISCRETE_LEVELS = 32
 """Most levels of a numeric column that is taken for discrete."""
 MOST_REPEATS = 8
 """Integer weights repeat rows up to this many times the rows there are; beyond, they are used as real weights."""
-STRIP = 512
+STRIP_COLUMNS, STRIP_BYTES = 512, 1 << 19
+"""Columns coded at a time by a thread: at least so many, more while they fit the cache."""
 
 Rule = Cuts | Width | Levels
 
@@ -132,7 +133,8 @@ def _quick_codes(
     seen, span = np.zeros(m, np.uint64), np.zeros(m, np.int64)
     wanted = np.ones(m, np.bool_) if table.discrete is None or rule.kind == "none" else table.discrete
     used = np.unique(rows.order) if table.weights is not None else None
-    strip = min(STRIP, max(64, -(-m // (2 * jit.thread_count() * 64)) * 64))
+    strip = max(STRIP_COLUMNS, STRIP_BYTES // max(n * x.itemsize, 1) // 64 * 64)
+    strip = min(strip, max(64, -(-m // (2 * jit.thread_count() * 64)) * 64))
 
     def task(first: int, last: int) -> None:
         for lo in range(first * strip, min(last * strip, m), strip):

@@ -42,7 +42,7 @@ result
 # %%
 for step in result.trace:
     parts = ", ".join(f"{part} {value:.3f}" for part, value in step.parts.items())
-    print(f"{step.step + 1}. {step.name}: {step.score:.3f} ({parts})")
+    print(f"{step.step}. {step.name}: {step.score:.3f} ({parts})")
     if step.margin is not None:
         print(f"   ahead of {step.runner_up_name} by {step.margin:.4f}")
 

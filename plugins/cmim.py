@@ -80,10 +80,10 @@ class Lazy(Eager):
     def __init__(self, rule: CMIM, stats: Stats, relevance: np.ndarray, view: Any, table: np.ndarray) -> None:
         super().__init__(rule, stats, relevance)
         self.view, self.table = view, table
-        self.used = view.slots >= 0
         self.partial = np.full(view.slots.size, np.inf)
         if rule.include_marginal:
-            self.partial[self.used] = relevance[view.slots[self.used]]
+            used = view.slots >= 0
+            self.partial[used] = relevance[view.slots[used]]
         self.done = np.zeros(view.width.size, np.int64)
         self.members = Members()
         self.counted = 0
@@ -108,28 +108,13 @@ class Lazy(Eager):
     def _scores(self, free: np.ndarray, cut: float) -> np.ndarray:
         if not self.taken:
             return self.relevance.copy()
-        slots = self.view.slots
-        waiting = np.zeros(slots.size, np.bool_)
-        waiting[self.used] = free[slots[self.used]]
-        bounds = np.where(waiting, self.partial, -np.inf).reshape(-1, LANES).max(axis=1)
+        scores = np.full(self.relevance.size, -np.inf)
         with self.stats.timed("counting"):
-            order = np.argsort(-bounds, kind="stable")
-            counted = bring_up(
-                order,
-                waiting,
-                cut,
-                self.partial,
-                self.done,
-                self.stats.n,
-                self.table,
-                *self.view,
-                *self.members.arrays(),
-            )
+            state = (free, cut, self.partial, self.done, self.stats.n, self.table)
+            everything: tuple[Any, ...] = (*state, *self.view, *self.members.arrays(), scores)
+            counted = bring_up(*everything)
         self.counted += counted
         self.stats.facts["tables_counted"] += counted
-        complete = np.repeat(self.done == len(self.taken), LANES) & self.used
-        scores = np.full(self.relevance.size, -np.inf)
-        scores[slots[complete]] = self.partial[complete]
         return scores
 
 
@@ -168,28 +153,38 @@ def _grown(store: np.ndarray, ends: list[int], new: np.ndarray) -> np.ndarray:
 
 
 @kernel
-def block_bound(partial: Any, waiting: Any, b: int) -> float:
-    """The best that a waiting feature of the block may still reach."""
+def bound_one(b: int, partial: Any, slots: Any, free: Any) -> float:
+    """The best that a free feature of block b may still reach."""
     bound = -np.inf
     for slot in range(b * LANES, (b + 1) * LANES):
-        if waiting[slot] and partial[slot] > bound:
+        if slots[slot] >= 0 and free[slots[slot]] and partial[slot] > bound:
             bound = partial[slot]
     return bound
 
 
 @kernel
 def bring_up(
-    order: Any, waiting: Any, cut: float, partial: Any, done: Any, n: int, table: Any,
+    free: Any, cut: float, partial: Any, done: Any, n: int, table: Any,
     planes: Any, at: Any, width: Any, before: Any, words: Any, margins: Any, slots: Any,
-    chosen: Any, chosen_at: Any, chosen_margins: Any, chosen_margins_at: Any, levels: Any, constants: Any,
+    chosen: Any, chosen_at: Any, chosen_margins: Any, chosen_margins_at: Any, levels: Any, constants: Any, scores: Any,
 ) -> int:  # fmt: skip
-    """Bring blocks up to date, most promising first, until none can change the first two; counts the tables made."""
-    first, second, counted = -np.inf, -np.inf, 0
+    """Bring blocks up to date, the most promising first, unless they can change neither of the first two.
+
+    Scores of blocks that have seen every member of S go to `scores`; returns the number of tables counted.
+    """
+    first, second, counted, promising, highest = -np.inf, -np.inf, 0, 0, -np.inf
     members, classes = levels.size, words.size - 1
     scratch = np.empty(width.max() * classes * levels.max() * LANES, np.int64)
     pair, triple = np.empty(slots.size), np.empty(slots.size)
-    for b in order:
-        bound = block_bound(partial, waiting, b)
+    for b in range(width.size):
+        bound = bound_one(b, partial, slots, free)
+        if bound > highest:
+            promising, highest = b, bound
+    for turn in range(-1, width.size):
+        b = promising if turn < 0 else turn
+        if turn == promising:
+            continue
+        bound = bound_one(b, partial, slots, free)
         while done[b] < members and bound > -np.inf and bound >= second - cut:
             s, rz = done[b], levels[done[b]]
             cells = scratch[: width[b] * classes * rz * LANES]
@@ -203,10 +198,12 @@ def bring_up(
                 partial[slot] = min(partial[slot], given)
                 counted += slots[slot] >= 0
             done[b] += 1
-            bound = block_bound(partial, waiting, b)
+            bound = bound_one(b, partial, slots, free)
         if done[b] == members:
             for slot in range(b * LANES, (b + 1) * LANES):
-                if waiting[slot]:
-                    second = max(second, min(first, partial[slot]))
-                    first = max(first, partial[slot])
+                if slots[slot] >= 0:
+                    scores[slots[slot]] = partial[slot]
+                    if free[slots[slot]]:
+                        second = max(second, min(first, partial[slot]))
+                        first = max(first, partial[slot])
     return counted

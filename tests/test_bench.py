@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
-from bench import elsewhere
+from bench import elsewhere, ours, timing
 from bench.__main__ import PARTS, main
 from bench.counting import plain_histogram
 from bench.timing import Timing, short, timed, times
 from bench.worlds import SELECTIONS, World, in_form, make
 
 import jifs
+from jifs import jit
 
 
 @pytest.mark.parametrize("part", ["counting", "matrices", "encoding", "growth"])
@@ -61,11 +64,35 @@ def test_only_like_is_compared_with_like() -> None:
     assert elsewhere.fastest({}, 1) is None
 
 
+@pytest.mark.parametrize(("cores", "trusted"), [(1.95, True), (0.95, False)])
+def test_a_busy_machine_is_named(cores: float, trusted: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(timing, "cores_to_be_had", lambda: cores)
+    assert ("NOT A QUIET MACHINE" not in timing.quiet_or_not()) is trusted
+
+
+def test_threads_are_as_many_as_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A column that says 1 thread was run with 1: seen from inside the encoder, not from the label."""
+    seen: list[int] = []
+    spread = jit.spread
+
+    def watched(*arguments: Any, **options: Any) -> None:
+        seen.append(jit.thread_count())
+        spread(*arguments, **options)
+
+    monkeypatch.setattr(jit, "spread", watched)
+    monkeypatch.setattr("jifs.encode.spread", watched, raising=False)
+    X, y = make(World(n=300, m=40, r=3, classes=2))
+    for threads in (1, 2):
+        seen.clear()
+        ours.encoding_seconds(X, y, threads)
+        assert set(seen) == {threads}
+
+
 def test_timing() -> None:
     calls: list[int] = []
-    timing = timed(lambda: calls.append(1), repeats=3)
+    result = timed(lambda: calls.append(1), repeats=3)
     assert len(calls) == 4, "one to warm up"
-    assert len(timing.seconds) == 3
+    assert len(result.seconds) == 3
     assert str(Timing((3.0, 1.0, 2.0))) == "1.00 / 2.00"
     assert [short(number) for number in (0.012345, 1.2345, 123.45, 12345.6)] == [
         "0.0123",

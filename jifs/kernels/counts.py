@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from jifs.jit import kernel
-from jifs.kernels.popcount import LANES, count_tile1, count_tile2, count_tile4, rest_lanes
+from jifs.kernels.popcount import LANES, count_tile1, count_tile2, count_tile4, count_tile8, rest_lanes
 
 SEGMENT = 256
 """Words counted at a time, so that the levels of the chosen column stay in the first cache."""
@@ -32,7 +32,10 @@ def cells_one(
             p = at + (a * total + start) * LANES
             row = o + a * rz * LANES
             b = 0
-            while b + 4 <= rz - 1:
+            while b + 8 <= rz - 1:
+                count_tile8(planes, p, chosen, b * total + start, total, words, out, row + b * LANES)
+                b += 8
+            if b + 4 <= rz - 1:
                 count_tile4(planes, p, chosen, b * total + start, total, words, out, row + b * LANES)
                 b += 4
             if b + 2 <= rz - 1:

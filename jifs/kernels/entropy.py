@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from jifs.jit import kernel, pkernel
-from jifs.kernels.popcount import LANES
+from jifs.kernels.popcount import LANES, lookup_lanes
 
 
 @kernel
@@ -45,42 +45,41 @@ def table_sums_lookup(
     triple: Any,
 ) -> None:
     """Sums of x log x over the tables of blocks lo..hi-1: pair over (X_j, Z), triple over (X_j, Z, Y), per slot."""
-    with_class, without, together = np.empty(LANES), np.empty(LANES), np.empty(LANES, np.int64)
+    together = np.empty(width[lo:hi].max() * rz * LANES, np.int64)
     for block in range(lo, hi):
-        r = width[block]
+        cells = width[block] * rz
         base = (before[block] - before[lo]) * classes * rz * LANES
-        with_class[:] = 0.0
-        without[:] = 0.0
-        for cell in range(r * rz):
-            together[:] = 0
-            for c in range(classes):
-                at = base + (c * r * rz + cell) * LANES
-                counts = tables[at : at + LANES]
-                for lane in range(LANES):
-                    with_class[lane] += xlx[np.uint64(counts[lane])]
-                    together[lane] += counts[lane]
-            for lane in range(LANES):
-                without[lane] += xlx[np.uint64(together[lane])]
-        pair[block * LANES : (block + 1) * LANES] = without
-        triple[block * LANES : (block + 1) * LANES] = with_class
+        lookup_lanes(tables, base, classes * cells, xlx, triple, block * LANES)
+        if classes == 1:
+            for slot in range(block * LANES, (block + 1) * LANES):
+                pair[slot] = triple[slot]
+            continue
+        size = cells * LANES
+        total = together[:size]
+        total[:] = tables[base : base + size]
+        for c in range(1, classes):
+            own = tables[base + c * size : base + (c + 1) * size]
+            for i in range(size):
+                total[i] += own[i]
+        lookup_lanes(together, 0, cells, xlx, pair, block * LANES)
 
 
 @kernel
 def table_sums_direct(
     lo: int, hi: int, tables: Any, width: Any, before: Any, classes: int, rz: int, pair: Any, triple: Any
 ) -> None:
-    """The same by logarithms, for tables of real weights."""
+    """The same sums in the same order by logarithms, for real weights and for very many rows."""
     for block in range(lo, hi):
-        r = width[block]
+        cells = width[block] * rz
         base = (before[block] - before[lo]) * classes * rz * LANES
         for lane in range(LANES):
             with_class, without = 0.0, 0.0
-            for cell in range(r * rz):
+            for cell in range(classes * cells):
+                with_class += xlogx_one(float(tables[base + cell * LANES + lane]))
+            for cell in range(cells):
                 together = 0.0
                 for c in range(classes):
-                    count = float(tables[base + (c * r * rz + cell) * LANES + lane])
-                    with_class += xlogx_one(count)
-                    together += count
+                    together += tables[base + (c * cells + cell) * LANES + lane]
                 without += xlogx_one(together)
             pair[block * LANES + lane] = without
             triple[block * LANES + lane] = with_class

@@ -1,14 +1,16 @@
 """The vector instructions that counting rests on, written once in LLVM and lowered to what the machine has.
 
     pack_word(codes, at, level)      bit i = 1[codes[at + i] == level], i = 0..63
-    count_tile4(planes, p, chosen, c, stride, words, out, o)
-        out[o + 8 t + lane] += sum_w popcount(planes[p + 8 w + lane] & chosen[c + t stride + w]),  t = 0..3, 8 lanes
+    count_tile8(planes, p, chosen, c, stride, words, out, o)
+        out[o + 8 t + lane] += sum_w popcount(planes[p + 8 w + lane] & chosen[c + t stride + w]),  t = 0..7, 8 lanes
     rest_lanes(out, o, whole, w, first, step, count)
         out[o + lane] = whole[w + lane] - sum_{t < count} out[first + t step + lane]
+    lookup_lanes(cells, at, count, table, out, o)
+        out[o + lane] = sum_{t < count} table[cells[at + 8 t + lane]], in the order of t
     turn_bytes(rows, r, stride, columns, c, column_stride)      an 8 x 8 square of bytes, transposed
 
-One load of eight candidates serves the four levels of a tile; nothing is ever summed across lanes. count_tile2 and
-count_tile1 are the same for two levels and one. On AVX-512 a tile is a handful of instructions; on AVX2, SSE2 or NEON
+One load of eight candidates serves the eight levels of a tile; nothing is ever summed across lanes. count_tile4, 2
+and 1 are the same for fewer levels. On AVX-512 a tile is a handful of instructions; on AVX2, SSE2 or NEON
 LLVM splits the same vector operation. The plain Python twins serve NUMBA_DISABLE_JIT=1 and are the meaning of the
 words above.
 """
@@ -24,6 +26,7 @@ from jifs.jit import COMPILED, array_pointer, intrinsic, ir, llvm_function, type
 
 LANES = 8
 _BYTE, _INDEX, _WORD = ir.IntType(8), ir.IntType(32), ir.IntType(64)
+_REAL = ir.DoubleType()
 _BYTES, _WORDS = ir.VectorType(_BYTE, 64), ir.VectorType(_WORD, LANES)
 
 
@@ -145,6 +148,48 @@ def _rest_lanes(
     return types.void(out, i, whole, i, i, i, i), emit
 
 
+def _lookup_lanes(typingctx: Any, cells: Any, at: Any, count: Any, table: Any, out: Any, o: Any) -> Any:
+    """Eight sums of a function of counts, looked up, each in a register of its own."""
+
+    def emit(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        cells_at = array_pointer(context, builder, signature.args[0], args[0], args[1], _WORD)
+        values = array_pointer(context, builder, signature.args[3], args[3], ir.Constant(_WORD, 0), _REAL)
+        out_at = array_pointer(context, builder, signature.args[4], args[4], args[5], _REAL)
+        zero, nothing = ir.Constant(_WORD, 0), ir.Constant(_REAL, 0.0)
+        before, loop, after = (
+            builder.block,
+            builder.append_basic_block("cells"),
+            builder.append_basic_block("sums"),
+        )
+        builder.cbranch(builder.icmp_signed(">", args[2], zero), loop, after)
+        builder.position_at_end(loop)
+        t = builder.phi(_WORD)
+        sums = [builder.phi(_REAL) for _ in range(LANES)]
+        first = builder.mul(t, ir.Constant(_WORD, LANES))
+        grown = []
+        for lane, total in enumerate(sums):
+            cell = builder.load(builder.gep(cells_at, [builder.add(first, ir.Constant(_WORD, lane))]))
+            grown.append(builder.fadd(total, builder.load(builder.gep(values, [cell]))))
+        following = builder.add(t, ir.Constant(_WORD, 1))
+        t.add_incoming(zero, before)
+        t.add_incoming(following, loop)
+        for total, larger in zip(sums, grown, strict=True):
+            total.add_incoming(nothing, before)
+            total.add_incoming(larger, loop)
+        builder.cbranch(builder.icmp_signed("<", following, args[2]), loop, after)
+        builder.position_at_end(after)
+        finals = [builder.phi(_REAL) for _ in range(LANES)]
+        for final, larger in zip(finals, grown, strict=True):
+            final.add_incoming(nothing, before)
+            final.add_incoming(larger, loop)
+        for lane, final in enumerate(finals):
+            builder.store(final, builder.gep(out_at, [ir.Constant(_WORD, lane)]))
+        return context.get_dummy_value()
+
+    i = types.intp
+    return types.void(cells, i, i, table, out, i), emit
+
+
 def _turn_bytes(
     typingctx: Any, rows: Any, r: Any, stride: Any, columns: Any, c: Any, column_stride: Any
 ) -> Any:
@@ -201,6 +246,14 @@ def _plain_rest_lanes(out: Any, o: int, whole: Any, w: int, first: int, step: in
     out[o : o + LANES] = rest
 
 
+def _plain_lookup_lanes(cells: Any, at: int, count: int, table: Any, out: Any, o: int) -> None:
+    for lane in range(LANES):
+        total = 0.0
+        for t in range(count):
+            total += table[cells[at + LANES * t + lane]]
+        out[o + lane] = total
+
+
 def _plain_turn_bytes(rows: Any, r: int, stride: int, columns: Any, c: int, column_stride: int) -> None:
     flat, turned = rows.reshape(-1), columns.reshape(-1)
     for i in range(8):
@@ -211,5 +264,6 @@ def _plain_turn_bytes(rows: Any, r: int, stride: int, columns: Any, c: int, colu
 _tile = _compiled_tile if COMPILED else _plain_tile
 pack_word: Any = intrinsic(_pack_word) if COMPILED else _plain_pack_word
 rest_lanes: Any = intrinsic(_rest_lanes) if COMPILED else _plain_rest_lanes
+lookup_lanes: Any = intrinsic(_lookup_lanes) if COMPILED else _plain_lookup_lanes
 turn_bytes: Any = intrinsic(_turn_bytes) if COMPILED else _plain_turn_bytes
-count_tile1, count_tile2, count_tile4 = _tile(1), _tile(2), _tile(4)
+count_tile1, count_tile2, count_tile4, count_tile8 = _tile(1), _tile(2), _tile(4), _tile(8)

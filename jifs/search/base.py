@@ -12,6 +12,8 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
+from jifs.kernels.pick import best_one
+
 
 class Pick(NamedTuple):
     """A winner and the best of the others (-1 if there is none)."""
@@ -82,33 +84,19 @@ class Strategy(Protocol):
         ...
 
 
-def best_of(scores: np.ndarray, tolerance: float) -> int:
-    """Lowest index within the tolerance of the greatest score."""
-    top = scores.max()
-    if top == -np.inf:
-        return int(scores.argmax())
-    return int((scores >= top - tolerance).argmax())
-
-
 def pick(scores: np.ndarray, free: np.ndarray, task: Task) -> Pick:
-    """Winner and runner-up among the free features. NaN is the criterion's fault and is said so."""
-    candidates = np.flatnonzero(free)
-    own = scores[candidates]
-    if np.isnan(own).any():
-        where = int(candidates[np.isnan(own).argmax()])
+    """Winner and runner-up among the free features, of which there is at least one; NaN is refused."""
+    first = best_one(scores, free, task.tolerance, -1)
+    if first <= -2:
         raise ArithmeticError(
-            f"criterion '{task.name}' gave feature {where} the score NaN; a score must be a number"
+            f"criterion '{task.name}' gave feature {-2 - first} the score NaN, which is no number"
         )
-    first = best_of(own, task.tolerance)
-    if candidates.size == 1:
-        return Pick(int(candidates[0]), -1, None, False)
-    score = own[first]
-    own[first] = -np.inf
-    second = best_of(own, task.tolerance)
-    if second == first:
-        second = 1 if first == 0 else 0
-    gap = float(score - own[second]) if np.isfinite(score) or np.isfinite(own[second]) else 0.0
-    return Pick(int(candidates[first]), int(candidates[second]), max(gap, 0.0), bool(gap <= task.tolerance))
+    second = best_one(scores, free, task.tolerance, first)
+    if second < 0:
+        return Pick(first, -1, None, False)
+    ahead, behind = float(scores[first]), float(scores[second])
+    margin = 0.0 if ahead == behind else max(ahead - behind, 0.0)
+    return Pick(first, second, margin, margin <= task.tolerance)
 
 
 @dataclass(frozen=True)

@@ -33,6 +33,11 @@ class Layout:
         self.before = np.concatenate([np.zeros(1, np.int64), np.cumsum(self.width)])
 
     @cached_property
+    def in_order(self) -> bool:
+        """Whether slot j holds feature j."""
+        return bool((self.slots[: self.cards.size] == np.arange(self.cards.size)).all())
+
+    @cached_property
     def slot_of(self) -> np.ndarray:
         """The slot of each feature."""
         where = np.empty(self.cards.size, np.int64)
@@ -42,7 +47,7 @@ class Layout:
 
     def by_feature(self, per_slot: np.ndarray) -> np.ndarray:
         """Values in the order of slots, put in the order of features."""
-        values: np.ndarray = per_slot[self.slot_of]
+        values: np.ndarray = per_slot[: self.cards.size] if self.in_order else per_slot[self.slot_of]
         return values
 
     def table_of(self, flat: np.ndarray, j: int, classes: int, rz: int, lo: int = 0) -> Any:

@@ -6,7 +6,7 @@ import argparse
 import time
 
 from . import counting, encoding, growth, matrices, peers, selections, startup
-from .timing import machine
+from .timing import machine, quiet_or_not
 
 PARTS = {
     "counting": counting.run,
@@ -30,10 +30,12 @@ def main(arguments: list[str] | None = None) -> None:
     )
     options = parser.parse_args(arguments)
     print(machine())
+    print(quiet_or_not())
     for name in options.only or PARTS:
         start = time.perf_counter()
         PARTS[name](options.quick)
         print(f"\n({name}: {time.perf_counter() - start:.0f} s)")
+    print(f"\nAt the end: {quiet_or_not()}")
 
 
 if __name__ == "__main__":

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import platform
 import statistics
+import subprocess
 import sys
 import time
 from collections.abc import Callable, Sequence
@@ -85,8 +86,30 @@ def machine() -> str:
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
     packages = ["jifs", "numpy", "numba", "scikit-learn", "mrmr-selection", "fast-select"]
     found = [f"{name} {_version(name)}" for name in packages if _version(name)]
-    load = f", load {os.getloadavg()[0]:.1f}" if hasattr(os, "getloadavg") else ""
-    return f"{_processor()}, {cores} cores{load}; Python {platform.python_version()}, {', '.join(found)}"
+    return f"{_processor()}, {cores} cores; Python {platform.python_version()}, {', '.join(found)}"
+
+
+def cores_to_be_had(wanted: int = 2, seconds: float = 0.5) -> float:
+    """How many cores that many busy processes really get now; a machine with other work gives fewer than it has."""
+    spin = (
+        "import time; start = time.perf_counter()\n"
+        f"while time.perf_counter() - start < {seconds}: pass\n"
+        "print(time.process_time() / (time.perf_counter() - start))"
+    )
+    command = [sys.executable, "-S", "-c", spin]
+    busy = [subprocess.Popen(command, stdout=subprocess.PIPE, text=True) for _ in range(wanted)]
+    return sum(min(1.0, float(process.communicate()[0])) for process in busy)
+
+
+def quiet_or_not() -> str:
+    """A line on whether times, above all those with two threads, can be trusted."""
+    cores = cores_to_be_had()
+    if cores > 1.8:
+        return f"The machine is quiet: two busy processes get {cores:.1f} cores."
+    return (
+        f"NOT A QUIET MACHINE: two busy processes get {cores:.1f} cores between them. Times with 2 threads then say"
+        " nothing about 2 threads, and all times are too long."
+    )
 
 
 def _version(name: str) -> str | None:
