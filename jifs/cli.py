@@ -246,7 +246,9 @@ def select(
 
     _load(plugin)
     table = _table(data, target, weights, task, discrete)
-    result = jifs.select(table, k=_value(k), **settings)
+    result = jifs.select(
+        table, k=_value(k) or k, **settings
+    )  # 0 as text, so that it is refused: it selects nothing
     whole = not str(result.facts.get("stopped")).startswith("interrupted")
     if whole:
         _deliver(result, outputs, data)

@@ -70,6 +70,10 @@ class Encoding:
         """Whether column j was taken as it is, not cut into bins."""
         return isinstance(self.rule(j), Levels)
 
+    def cut_columns(self) -> int:
+        """How many columns were cut into bins."""
+        return sum(not isinstance(rule, Levels) for rule in self.rules.values())
+
     def apply(self, table: Table) -> np.ndarray:
         """Codes [m, n] of new data with the same columns, by the rules learned here."""
         return np.stack([np.asarray(self.rule(j).apply(table.column(j))) for j in range(table.m)])

@@ -247,12 +247,15 @@ def spread(
     )
     answers: list[T] = []
     ticket = itertools.count()
+    failed = threading.Event()
 
     def work() -> None:
-        for piece in ticket:
-            if piece >= pieces:
-                return
-            answers.append(task(count * piece // pieces, count * (piece + 1) // pieces))
+        try:
+            while (piece := next(ticket)) < pieces and not failed.is_set():
+                answers.append(task(count * piece // pieces, count * (piece + 1) // pieces))
+        except BaseException:  # also an interrupt: the others finish their piece and take no more
+            failed.set()
+            raise
 
     def helper() -> None:
         _inside.set(True)  # a task that spreads again stays in its thread, so the team can't wait for itself

@@ -164,6 +164,7 @@ def _facts(
     facts["seconds"] = {**stats.clock, "total": seconds}
     facts["threads"] = team
     facts["classes"] = stats.classes
+    facts["columns"] = stats.source.about_columns()
     if job.stop is not None:
         facts.update(job.stop.facts())
     facts["warnings"] = list(plan.warnings)

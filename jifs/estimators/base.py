@@ -65,6 +65,10 @@ class Info:
         """H(X_j, X_k, Y) for every feature."""
         raise self._lacks("joint entropies")
 
+    def entropy(self, stats: Stats) -> np.ndarray:
+        """H(X_j) for every feature."""
+        raise self._lacks("entropies")
+
     def target_entropy(self, stats: Stats) -> float:
         """H(Y)."""
         raise self._lacks("an entropy of the target")

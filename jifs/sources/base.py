@@ -37,6 +37,10 @@ class Source(Protocol):
         """Name of feature j."""
         ...
 
+    def about_columns(self) -> dict[str, Any]:
+        """For the result: how the columns were encoded."""
+        ...
+
     def reduce(self, statistic: S) -> S:
         """Update the statistic with every row and return it."""
         ...

@@ -34,5 +34,10 @@ class MemorySource:
         statistic.update(self.batch)
         return statistic
 
+    def about_columns(self) -> dict[str, Any]:
+        """How many columns were taken as they are, how many were cut into bins, and by which rule."""
+        cut = self.encoding.cut_columns()
+        return {"discrete": self.m - cut, "cut": cut, "bins": str(self.encoding.bins)}
+
     def __repr__(self) -> str:
         return f"<jifs source in memory: {self.n} rows, {self.m} features, {self.classes} classes>"

@@ -22,6 +22,8 @@ PLANE_LEVELS = 64
 """Features with more levels get no planes."""
 WORD_COST, ROW_COST = 0.3, 0.5
 """Nanoseconds for eight candidates, one cell and one word; and for one candidate and one row of a histogram."""
+LEAST_CELLS, MOST_CELLS = 1 << 16, 1 << 20
+"""A table is made up to as many cells as there are rows, within these limits; beyond, rows are grouped."""
 KEPT_COLUMNS = 256
 SLACK = 64
 """Bytes after the last code, which a vector load may touch."""
@@ -186,7 +188,8 @@ class Codes:
         """Where planes end and where tables end, for this column: by cost, and by the size of a table."""
         width, rz = self.layout.width, column.levels
         classes = self.classes if split else 1
-        dense = int(np.searchsorted(width, max(4 * self.n, 1 << 16) // (classes * rz), "right"))
+        cells = min(max(self.n, LEAST_CELLS), MOST_CELLS)
+        dense = int(np.searchsorted(width, cells // (classes * rz), "right"))
         by_planes = 0
         if rz <= PLANE_LEVELS:
             cheap = LANES * self.n * ROW_COST / (WORD_COST * max(int(self.words[-1]), 1) * max(rz - 1, 1))
