@@ -4,57 +4,19 @@ from __future__ import annotations
 
 import contextlib
 import os
-import sys
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from typer.core import TyperGroup
 
+from .console import TRACE, Door
 from .errors import InputError
-from .progress import explain, plain_warnings, say
 
 if TYPE_CHECKING:
     from .registry import Entry
     from .result import Result
     from .table import Table
-
-_USAGE: type[Any] = typer.BadParameter.__mro__[2]  # the root of typer's complaints, wherever it lives
-_TRACE = "jifs.traceback"
-
-
-class Door(TyperGroup):
-    """The way out of every command: one line on stderr and an exit status for whatever went wrong."""
-
-    def main(self, *args: Any, standalone_mode: bool = True, **extra: Any) -> Any:
-        for stream in (sys.stdout, sys.stderr):
-            if hasattr(stream, "reconfigure"):
-                stream.reconfigure(errors="backslashreplace")  # so that no name can break a narrow encoding
-        try:
-            status = super().main(*args, **extra, standalone_mode=False)  # type: ignore[misc]
-        except _USAGE as problem:
-            say(problem.format_message())
-            status = 2
-        if standalone_mode:
-            sys.exit(status)
-        return status
-
-    def invoke(self, ctx: Any) -> Any:
-        try:
-            with plain_warnings():
-                super().invoke(ctx)
-                sys.stdout.flush()
-        except (_USAGE, typer.Exit, typer.Abort):
-            raise
-        except BrokenPipeError:
-            # The reader has gone; what is still buffered must not be tried once more at exit.
-            with contextlib.suppress(OSError):
-                os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-            raise typer.Exit(1) from None
-        except (Exception, KeyboardInterrupt) as problem:
-            raise typer.Exit(explain(problem, bool(ctx.meta.get(_TRACE)))) from None
-
 
 app = typer.Typer(
     cls=Door,
@@ -66,7 +28,7 @@ app = typer.Typer(
 
 
 def _remember(ctx: typer.Context, value: bool) -> bool:
-    ctx.meta[_TRACE] = value
+    ctx.meta[TRACE] = value
     return value
 
 
@@ -246,9 +208,8 @@ def select(
 
     _load(plugin)
     table = _table(data, target, weights, task, discrete)
-    result = jifs.select(
-        table, k=_value(k) or k, **settings
-    )  # 0 as text, so that it is refused: it selects nothing
+    count: Any = _value(k) or k  # 0 stays text, which is refused: it would select nothing
+    result = jifs.select(table, k=count, **settings)
     whole = not str(result.facts.get("stopped")).startswith("interrupted")
     if whole:
         _deliver(result, outputs, data)

@@ -1,15 +1,13 @@
-"""What is said while work goes on: progress (silence, a bar, the user's function), warnings, what went wrong."""
+"""What long work tells while it runs: silence, a bar, or the user's own function."""
 
 from __future__ import annotations
 
-import contextlib
 import sys
-import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from types import TracebackType
 from typing import Any, Self
 
-from .errors import InputError, JifsWarning, MismatchError
+from .errors import InputError
 
 
 class Progress:
@@ -131,43 +129,3 @@ def as_progress(progress: object) -> Progress:
         f"progress must be True, False, a function of (done, total, note) or a jifs.progress.Progress,"
         f" not {type(progress).__name__}"
     )
-
-
-def say(text: str) -> None:
-    """One line on stderr, signed."""
-    line = "".join(c if c.isprintable() else ascii(c)[1:-1] for c in " ".join(text.split()))
-    print("jifs:", line, file=sys.stderr)
-
-
-def explain(problem: BaseException, trace: bool = False) -> int:
-    """Say in one line what went wrong; the exit status: 2 bad input, 130 interrupted, 1 anything else."""
-    if isinstance(problem, KeyboardInterrupt):
-        say("interrupted")
-        return 130
-    if trace:
-        import traceback
-
-        traceback.print_exception(problem)
-    if isinstance(problem, InputError | MismatchError):
-        say(str(problem))
-        return 2
-    hint = "" if trace else " (--traceback shows where)"
-    say(f"{type(problem).__name__}: {problem}{hint}")
-    return 1
-
-
-@contextlib.contextmanager
-def plain_warnings() -> Iterator[None]:
-    """Within, warnings are single lines on stderr, each said once."""
-    said: set[str] = set()
-
-    def show(message: Warning | str, category: type[Warning], *rest: Any, **more: Any) -> None:
-        text = str(message) if issubclass(category, JifsWarning) else f"{category.__name__}: {message}"
-        if text not in said:
-            said.add(text)
-            say(f"warning: {text}")
-
-    with warnings.catch_warnings():
-        warnings.simplefilter("always", JifsWarning)
-        warnings.showwarning = show
-        yield

@@ -118,7 +118,7 @@ class Stats:
         batch = self.rows_in_memory("a joint state of several features")
         groups = batch.grouping(state or batch.constant()).undecided()
         if groups.rows.size == 0 or rest.size == 0:
-            return groups.rows.size == 0
+            return bool(groups.rows.size == 0)
         sums = batch.grouped_features(rest, groups)
         return bool((sums[:, 2] == groups.group_ends.size).all())
 

@@ -99,7 +99,7 @@ def test_the_table_of_x_log_x(n, team):
 
 
 @given(SEEDS, SIZES, CARDS)
-@example(0, [65, 0, 1, 64], [1, 64, 2, 40, 3, 300])
+@example(0, [65, 0, 1, 64], [1, 40, 2, 300, 3])
 def test_sums_by_lookup_by_logarithm_and_by_definition(seed, sizes, cards):
     codes, columns, y = world(seed, sizes, cards)
     for k in {0, len(cards) - 1}:
@@ -111,7 +111,7 @@ def test_sums_by_lookup_by_logarithm_and_by_definition(seed, sizes, cards):
 
 
 @given(SEEDS, SIZES, CARDS, WEIGHTS)
-@example(0, [65, 0, 1, 64], [1, 64, 2, 40, 3, 300], "zeros")
+@example(0, [65, 0, 1, 64], [1, 40, 3, 300, 2], "zeros")
 def test_sums_of_weights(seed, sizes, cards, kind):
     weights = weights_of(kind, seed, sum(sizes))
     codes, columns, y = world(seed, sizes, cards, weights)
