@@ -188,7 +188,6 @@ def bring_up(
         while done[b] < members and bound > -np.inf and bound >= second - cut:
             s, rz = done[b], levels[done[b]]
             cells = scratch[: width[b] * classes * rz * LANES]
-            cells[:] = 0
             z = chosen[chosen_at[s] : chosen_at[s + 1]]
             z_margins = chosen_margins[chosen_margins_at[s] : chosen_margins_at[s + 1]]
             tables_by_planes(b, b + 1, planes, at, width, before, words, z, margins, z_margins, rz, cells)

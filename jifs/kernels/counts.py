@@ -71,7 +71,7 @@ def tables_by_planes(
     rz: int,
     out: Any,
 ) -> None:
-    """Tables of blocks lo..hi-1 into `out`, zero at the start.
+    """Tables of blocks lo..hi-1 into `out`.
 
     `words` holds the first word of each class and the end; z_margins[c][b][lane] is the same in every lane.
     """
@@ -82,6 +82,7 @@ def tables_by_planes(
         for c in range(classes):
             o = ((before[block] - before[lo]) * classes + c * r) * rz * LANES
             m = (before[block] * classes + c * r) * LANES
+            out[o : o + r * rz * LANES] = 0
             cells_one(planes, at[block], total, words[c], words[c + 1], chosen, r, rz, out, o)
             edges_one(margins, m, z_margins, c * rz * LANES, r, rz, out, o)
 
@@ -101,19 +102,19 @@ def tables_by_histogram(
     weights: Any,
     out: Any,
 ) -> None:
-    """The same tables row by row; an empty `weights` counts every row once. Lanes without a feature stay zero."""
+    """The same tables row by row; an empty `weights` counts every row once. Lanes without a feature are zero."""
     classes, across = starts.size - 1, np.uint64(rz)
     for block in range(lo, hi):
         r = width[block]
         cells = np.zeros(r * rz, out.dtype)
         for lane in range(LANES):
             j = slots[block * LANES + lane]
-            if j < 0:
-                continue
-            own = codes[j * stride : j * stride + z.size]
+            own = codes[max(j, 0) * stride : max(j, 0) * stride + z.size]
             for c in range(classes):
                 cells[:] = 0
-                if weights.size:
+                if j < 0:
+                    pass
+                elif weights.size:
                     for i in range(starts[c], starts[c + 1]):
                         cells[np.uint64(own[i]) * across + np.uint64(z[i])] += weights[i]
                 else:

@@ -29,6 +29,13 @@ SLACK = 64
 """Bytes after the last code, which a vector load may touch."""
 
 
+class Routes(NamedTuple):
+    """Blocks before `planes` are counted by planes, then those before `histogram` by histogram, the rest by groups."""
+
+    planes: int
+    histogram: int
+
+
 @dataclass(eq=False)
 class Column:
     """A column Z to count against: its codes in the batch's order of rows (with slack), and its number of levels."""
@@ -37,13 +44,7 @@ class Column:
     levels: int
     chosen: np.ndarray | None = field(default=None, repr=False)
     margins: dict[bool, np.ndarray] = field(default_factory=dict, repr=False)
-
-
-class Routes(NamedTuple):
-    """Blocks before `planes` are counted by planes, then those before `histogram` by histogram, the rest by groups."""
-
-    planes: int
-    histogram: int
+    routes: dict[bool, Routes] = field(default_factory=dict, repr=False)
 
 
 class PlaneView(NamedTuple):
@@ -186,6 +187,8 @@ class Codes:
 
     def routes(self, column: Column, split: bool) -> Routes:
         """Where planes end and where tables end, for this column: by cost, and by the size of a table."""
+        if split in column.routes:
+            return column.routes[split]
         width, rz = self.layout.width, column.levels
         classes = self.classes if split else 1
         cells = min(max(self.n, LEAST_CELLS), MOST_CELLS)
@@ -194,7 +197,8 @@ class Codes:
         if rz <= PLANE_LEVELS:
             cheap = LANES * self.n * ROW_COST / (WORD_COST * max(int(self.words[-1]), 1) * max(rz - 1, 1))
             by_planes = min(int(np.searchsorted(width - 1, cheap, "right")), self.plane_blocks)
-        return Routes(min(by_planes, dense), dense)
+        column.routes[split] = Routes(min(by_planes, dense), dense)
+        return column.routes[split]
 
     def prepare(self, column: Column, split: bool) -> Routes:
         """Make what several threads will read, and say which way each block goes."""
@@ -231,7 +235,7 @@ class Codes:
         lay, rz = self.layout, column.levels
         starts, words = (self.starts, self.words) if split else (self.one_class, self.words[[0, -1]])
         classes = starts.size - 1
-        out = np.zeros(int(lay.before[hi] - lay.before[lo]) * classes * rz * LANES, self.cell_type)
+        out = np.empty(int(lay.before[hi] - lay.before[lo]) * classes * rz * LANES, self.cell_type)
         end = {"planes": hi, "histogram": lo}.get(way, self.routes(column, split).planes)
         middle = min(max(end, lo), hi)
         cut = int(lay.before[middle] - lay.before[lo]) * classes * rz * LANES

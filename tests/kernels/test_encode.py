@@ -37,14 +37,10 @@ def matrix(seed, dtype, n, m, most=64):
     rng = np.random.default_rng(seed)
     columns = []
     for _ in range(m):
-        span, low = int(rng.integers(1, most + 1)), int(rng.choice(ends(dtype)))
+        span, low = int(rng.integers(1, most + 1)), ends(dtype)[rng.integers(4)]
         step = int(rng.choice([1, 1, 2, 7]))
-        columns.append([low + int(d) // step * step for d in rng.integers(0, span, n)])
-    return np.array(columns, dtype=object).T.astype(dtype).reshape(n, m)
-
-
-def whole(value):
-    return int(value.item())
+        columns.append(np.array([low + int(d) // step * step for d in rng.integers(0, span, n)], dtype=dtype))
+    return np.stack(columns, axis=1)
 
 
 def profile(x, form, lo=0, hi=None):
@@ -52,12 +48,13 @@ def profile(x, form, lo=0, hi=None):
     hi = x.shape[1] if hi is None else hi
     low, high = np.full(x.shape[1], 77, x.dtype), np.full(x.shape[1], 77, x.dtype)
     flaw, part = np.zeros(x.shape[1], x.dtype), np.zeros(x.shape[1], x.dtype)
-    if x.dtype.kind != "f":
-        kernels.profile_whole(np.ascontiguousarray(x), lo, hi, low, high)
-    elif form == "rows":
-        kernels.profile_real(np.ascontiguousarray(x), lo, hi, low, high, flaw, part)
-    else:
-        kernels.profile_real_columns(np.ascontiguousarray(x.T), lo, hi, low, high, flaw, part)
+    with np.errstate(all="ignore"):  # plain Python warns of inf - inf
+        if x.dtype.kind != "f":
+            kernels.profile_whole(np.ascontiguousarray(x), lo, hi, low, high)
+        elif form == "rows":
+            kernels.profile_real(np.ascontiguousarray(x), lo, hi, low, high, flaw, part)
+        else:
+            kernels.profile_real_columns(np.ascontiguousarray(x.T), lo, hi, low, high, flaw, part)
     return low, high, flaw, part
 
 
@@ -65,13 +62,14 @@ def coded(x, order, form, lo=0, hi=None, unwanted=()):
     """(codes [m, n], seen [m], bytes after the last code); columns left out keep what was there before: 99 and no bits."""
     m, n = x.shape[1], len(order)
     hi = m if hi is None else hi
-    low = np.array([min(column.tolist()) for column in x[order].T], dtype=x.dtype)
-    span = np.array([whole(max(column)) - whole(min(column)) + 1 for column in x[order].T], dtype=np.int64)
-    span[list(unwanted)] = 0
+    low = x[order].min(axis=0)
+    spans = [int(column.max()) - int(column.min()) + 1 for column in x[order].T]
+    span = np.array([0 if j in unwanted else r for j, r in enumerate(spans)], dtype=np.int64)
     codes, seen = np.full(m * n + SLACK, 99, np.uint8), np.zeros(m, np.uint64)
     call = kernels.codes_from_rows if form == "rows" else kernels.codes_from_columns
     given_x = np.ascontiguousarray(x if form == "rows" else x.T)
-    call(given_x, np.asarray(order, dtype=np.intp), lo, hi, low, span, codes, n, seen)
+    with np.errstate(all="ignore"):  # plain Python warns of differences of unwanted columns
+        call(given_x, np.asarray(order, dtype=np.intp), lo, hi, low, span, codes, n, seen)
     return codes[: m * n].reshape(m, n), seen, codes[m * n :]
 
 
