@@ -232,7 +232,13 @@ class Witness:
 
     def __init__(self, shown: Sequence[str]) -> None:
         self.asked: list[str] = []
-        parts = {"ranks": Ranked(), "steps": Stepped(), "sets": Valued(), "pairs": Form(), "weights": Smooth()}
+        parts = {
+            "ranks": Ranked(),
+            "steps": Stepped(),
+            "sets": Valued(),
+            "pairs": Form(),
+            "weights": Smooth(),
+        }
         for face in shown:
             method = faces.METHODS[face]
             setattr(self, method, self._noting(face, getattr(parts[face], method)))

@@ -94,12 +94,7 @@ MOST_LINES_OF_A_FILE, MOST_LINES_OF_A_FUNCTION = 350, 70
 
 # Kernel file -> the file of tests/naive with its definition, or why it has none.
 TWIN = {"entropy": "entropy.py", "mdl": "discretise.py"}
-NO_TWIN = {
-    "counts": "both ways of counting are compared with NumPy's own histogram",
-    "encode": "a code is a difference and a bit, compared with NumPy's own",
-    "planes": "a plane is a comparison, packed by NumPy in its test",
-    "popcount": "its plain Python forms stand beside the vector ones",
-}
+NO_TWIN = {"popcount": "its plain Python forms stand beside the vector ones"}
 
 # -------------------------------------------------------------------------------------------- reading a file
 
@@ -329,6 +324,13 @@ def test_the_picture_has_no_circle() -> None:
         graph.setdefault(own, set()).update(name.get(other, other) for other in others)
         graph[own].discard(own)
     assert list(TopologicalSorter(graph).static_order())
+
+
+def test_a_kernel_is_excused_only_while_it_has_no_twin() -> None:
+    assert not [stem for stem in NO_TWIN if (ROOT / "tests" / "naive" / f"{stem}.py").exists()]
+    assert not [
+        stem for stem in {**TWIN, **NO_TWIN} if not (ROOT / "jifs" / "kernels" / f"{stem}.py").exists()
+    ]
 
 
 BREAKS: list[tuple[Rule, str, str]] = [

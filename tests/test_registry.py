@@ -21,12 +21,16 @@ from jifs.errors import InputError, JifsWarning
 
 DECLARED = sorted(e.name for e in metadata.distribution("jifs").entry_points if e.group == registry.GROUP)
 OURS = {
-    kind: [name.removeprefix(f"{kind}.") for name in DECLARED if kind == (name.rpartition(".")[0] or "criterion")]
+    kind: [
+        name.removeprefix(f"{kind}.") for name in DECLARED if kind == (name.rpartition(".")[0] or "criterion")
+    ]
     for kind in registry.KINDS
 }
 RNG = np.random.default_rng(4)
 Y = RNG.integers(0, 3, 300)
-X = np.column_stack([np.where(RNG.random(300) < p, Y, RNG.integers(0, 3, 300)) for p in np.linspace(0.1, 0.8, 7)])
+X = np.column_stack(
+    [np.where(RNG.random(300) < p, Y, RNG.integers(0, 3, 300)) for p in np.linspace(0.1, 0.8, 7)]
+)
 
 HOUSE = '''
 """Joint mutual information [Yang & Moody 1999]:  J(j) = mean over s in S of I(X_j ; Y | X_s)."""
@@ -230,7 +234,9 @@ def test_a_broken_one_of_another_kind(strangers: Any) -> None:
 
 def test_two_offers_of_one_name(strangers: Any) -> None:
     strangers(("good", "stranger_good"), ("good", "stranger_raises"))
-    with pytest.warns(JifsWarning, match=r"'good' is offered by stranger_good and by stranger_raises; the first"):
+    with pytest.warns(
+        JifsWarning, match=r"'good' is offered by stranger_good and by stranger_raises; the first"
+    ):
         assert registry.names("criterion").count("good") == 1
     assert registry.find("criterion", "good").module == "stranger_good"
 
@@ -288,7 +294,9 @@ GOOD = """
 
 
 def test_a_file_may_register_several_things_and_be_loaded_again(write: Any) -> None:
-    both = textwrap.dedent(GOOD).format(name="up", sign="") + textwrap.dedent(GOOD).format(name="down", sign="-")
+    both = textwrap.dedent(GOOD).format(name="up", sign="") + textwrap.dedent(GOOD).format(
+        name="down", sign="-"
+    )
     assert sorted(jifs.load_plugin(write(both))) == ["down", "up"]
     assert scores_of("up", strategy="rank").indices.tolist() == [6, 5, 4]
     turned = both.replace("return np", "return 0 * np")
@@ -311,7 +319,10 @@ FAILING = {
     "exits": ("import sys\nsys.exit(0)\n", r"line 2: SystemExit: 0"),
     "syntax": ("x = 1\ndef broken(:\n", r"SyntaxError.*line 2"),
     "import": ("import no_such_module_at_all\n", r"line 1: ModuleNotFoundError"),
-    "bad name": ("import jifs\n@jifs.criterion('Bad Name')\nclass C: ...\n", r"line 2: InputError.*'Bad Name'"),
+    "bad name": (
+        "import jifs\n@jifs.criterion('Bad Name')\nclass C: ...\n",
+        r"line 2: InputError.*'Bad Name'",
+    ),
 }
 
 
@@ -432,7 +443,9 @@ def test_a_cell_run_again_replaces_what_it_registered() -> None:
 
 
 def test_a_name_that_another_module_has_is_said() -> None:
-    with pytest.warns(JifsWarning, match=r"criterion 'jmi' of jifs_plugins\.linear is replaced by .*__main__") as w:
+    with pytest.warns(
+        JifsWarning, match=r"criterion 'jmi' of jifs_plugins\.linear is replaced by .*__main__"
+    ) as w:
         jifs.criterion("jmi")(in_module(Upwards, "__main__"))
     assert w[0].filename == __file__  # it points at the decorator
     assert scores_of("jmi", strategy="rank").indices.tolist() == [6, 5, 4]
@@ -552,7 +565,9 @@ def test_parameters_of_ours() -> None:
     assert own["mim"] == own["mrmr"] == own["jmi"] == own["jmim"] == own["njmim"] == own["cmi"] == []
 
 
-@pytest.mark.parametrize(("name", "kind"), [("jmi", "criterion"), ("plugin", "info"), ("forward", "strategy")])
+@pytest.mark.parametrize(
+    ("name", "kind"), [("jmi", "criterion"), ("plugin", "info"), ("forward", "strategy")]
+)
 def test_describe(name: str, kind: str) -> None:
     found, entry, text = registry.describe(name)
     assert (found, entry.name) == (kind, name)

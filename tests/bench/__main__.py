@@ -34,8 +34,7 @@ def main(arguments: list[str] | None = None) -> None:
     for name in options.only or PARTS:
         start = time.perf_counter()
         PARTS[name](options.quick)
-        print(f"\n({name}: {time.perf_counter() - start:.0f} s)")
-    print(f"\nAt the end: {quiet_or_not()}")
+        print(f"\n({name}: {time.perf_counter() - start:.0f} s. After it: {quiet_or_not()})")
 
 
 if __name__ == "__main__":

@@ -11,7 +11,9 @@ from .worlds import World
 
 ORIGIN = (
     "* measured elsewhere on a comparable machine with two cores, NOT in this run; data already in each library's"
-    " own type. 'gain' compares like numbers of threads: the best time of ours against the fastest of those."
+    " own type, of the same shape but not the same numbers. 'gain' compares like numbers of threads: the best time"
+    " of ours against the fastest of those. How much lazy cmim has to count depends on the data, so its gain is"
+    " only a hint."
 )
 
 _SETS = ((10_000, 2_000), (10_000, 1_000), (50_000, 500), (100, 10_000))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 from hypothesis import example, given, settings
@@ -10,7 +12,7 @@ from naive import counts as naive
 from naive import encode as naive_encode
 
 from jifs.jit import COMPILED
-from jifs.kernels import counts
+from jifs.kernels import counts, planes
 from jifs.stats.codes import Codes
 
 LANES = 8
@@ -28,7 +30,10 @@ def world(seed, sizes, cards, weights=None):
 def lane_of(codes, flat, j, classes, rz, lo=0):
     """All of a feature's lane [class, level, level of Z], up to the width of its block; other lanes mean nothing."""
     block, lane = divmod(int(codes.layout.slot_of[j]), LANES)
-    first, last = (int(codes.layout.before[b] - codes.layout.before[lo]) * classes * rz * LANES for b in (block, block + 1))
+    first, last = (
+        int(codes.layout.before[b] - codes.layout.before[lo]) * classes * rz * LANES
+        for b in (block, block + 1)
+    )
     return flat[first:last].reshape(classes, -1, rz, LANES)[..., lane]
 
 
@@ -124,7 +129,9 @@ def test_a_joint_state_is_a_column_like_any_other(seed, sizes, cards):
         flat = codes.tables(state, 0, codes.layout.blocks, True, way)
         for j, r in enumerate(cards):
             found = codes.layout.table_of(flat, j, codes.classes, state.levels)
-            assert found.tolist() == naive.table(columns[j], joint, y, (codes.classes, r, state.levels)).tolist()
+            assert (
+                found.tolist() == naive.table(columns[j], joint, y, (codes.classes, r, state.levels)).tolist()
+            )
 
 
 def test_a_column_with_itself_is_a_diagonal():
@@ -142,10 +149,43 @@ def test_the_constant_column_gives_the_margins():
         assert lane_of(codes, tables, j, 3, 1).tolist() == lane_of(codes, codes.margins, j, 3, 1).tolist()
 
 
+@pytest.mark.parametrize("split", [True, False])
+def test_nothing_that_was_in_the_table_before_stays(split):
+    codes, columns, y = world(13, [70, 0, 33], [6, 2, 1, 4, 3])
+    lay, column, blocks = codes.layout, codes.column(0), codes.layout.blocks
+    z = column.codes[: codes.n].astype(np.uint32)
+    starts = codes.starts if split else codes.one_class
+    words = codes.words if split else codes.words[[0, -1]]
+    labels, classes = (y, 3) if split else (np.zeros_like(y), 1)
+    margins = codes.margins if split else codes.totals
+    of_z = np.repeat([np.bincount(z[a:b], minlength=6) for a, b in pairwise(starts)], LANES)
+    chosen = np.zeros(5 * int(codes.words[-1]), np.uint64)
+    planes.chosen_planes_one(column.codes, 6, codes.starts, codes.words, chosen)
+    tables = np.full((2, int(lay.before[-1]) * classes * 6 * LANES), -7)
+    counts.tables_by_planes(
+        *(0, blocks, codes.planes, codes.plane_at, lay.width, lay.before, words),
+        *(chosen, margins, of_z, 6, tables[0]),
+    )
+    counts.tables_by_histogram(
+        *(0, blocks, codes.narrow, codes.n, lay.slots, lay.width, lay.before, starts, z, 6),
+        *(np.zeros(0), tables[1]),
+    )
+    for j in range(5):
+        for flat in tables:
+            lane = lane_of(codes, flat, j, classes, 6)
+            assert lane.tolist() == naive.table(columns[j], columns[0], labels, lane.shape).tolist()
+
+
 def test_many_rows_in_one_cell():
     """Counts far beyond a byte or sixteen bits."""
     n = 70_000 if COMPILED else 3_000
-    codes = Codes(np.zeros(2 * n + 64, np.uint8), np.zeros(0, np.uint32), np.array([3, 3]), np.array([0, n]), np.arange(n))
+    codes = Codes(
+        np.zeros(2 * n + 64, np.uint8),
+        np.zeros(0, np.uint32),
+        np.array([3, 3]),
+        np.array([0, n]),
+        np.arange(n),
+    )
     for way in ("planes", "histogram"):
         flat = codes.tables(codes.column(0), 0, 1, True, way)
         assert codes.layout.table_of(flat, 1, 1, 3)[0].tolist() == [[n, 0, 0], [0, 0, 0], [0, 0, 0]]

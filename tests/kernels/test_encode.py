@@ -11,8 +11,11 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from naive import encode as naive
 
-from jifs.jit import COMPILED
+from jifs.encode import DISCRETE_LEVELS, MOST_REPEATS, encode
+from jifs.errors import InputError
+from jifs.jit import COMPILED, threads
 from jifs.kernels import encode as kernels
+from jifs.table import as_table
 
 SEEDS = st.integers(0, 2**32 - 1)
 WHOLE = ["int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"]
@@ -59,7 +62,7 @@ def profile(x, form, lo=0, hi=None):
 
 
 def coded(x, order, form, lo=0, hi=None, unwanted=()):
-    """(codes [m, n], seen [m], bytes after the last code); columns left out keep what was there before: 99 and no bits."""
+    """(codes [m, n], seen [m], bytes after the last code); what is not written stays 99, or no bits."""
     m, n = x.shape[1], len(order)
     hi = m if hi is None else hi
     low = x[order].min(axis=0)
@@ -123,13 +126,13 @@ def test_a_strip_leaves_other_columns_alone(dtype, form):
 
 @pytest.mark.parametrize("dtype", REAL)
 @BOTH_FORMS
-@pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
-@pytest.mark.parametrize("row", [0, 3, 8])
-def test_a_value_that_is_not_finite_is_flagged(dtype, form, bad, row):
-    x = np.ones((9, 3), dtype)
-    x[row, 1] = bad
-    _, _, flaw, _ = profile(x, form)
-    assert (flaw != 0).tolist() == [False, True, False]
+def test_a_value_that_is_not_finite_is_flagged(dtype, form):
+    for bad in (np.nan, np.inf, -np.inf):
+        for row in (0, 3, 8):
+            x = np.ones((9, 3), dtype)
+            x[row, 1] = bad
+            _, _, flaw, _ = profile(x, form)
+            assert (flaw != 0).tolist() == [False, True, False]
 
 
 @pytest.mark.parametrize("dtype", REAL)
@@ -143,15 +146,14 @@ def test_both_infinities_are_flagged(dtype, form):
 
 @pytest.mark.parametrize("dtype", REAL)
 @BOTH_FORMS
-@pytest.mark.parametrize("value", [0.5, -0.25, 1e-30, -1e-30, 1.0000001, 5e-324])
-def test_a_value_that_is_not_whole_is_flagged(dtype, form, value):
-    x = np.zeros((7, 3), dtype)
-    x[4, 2] = value
-    if x[4, 2] == 0:
-        pytest.skip("too small for this type")
-    _, _, flaw, part = profile(x, form)
-    assert (part != 0).tolist() == [False, False, True]
-    assert not flaw.any()
+def test_a_value_that_is_not_whole_is_flagged(dtype, form):
+    least = np.finfo(dtype).smallest_subnormal
+    for value in (0.5, -0.25, 1e-30, -1e-30, np.nextafter(1, 2, dtype=dtype), least, -least):
+        x = np.zeros((7, 3), dtype)
+        x[4, 2] = value
+        _, _, flaw, part = profile(x, form)
+        assert (part != 0).tolist() == [False, False, True]
+        assert not flaw.any()
 
 
 # ----------------------------------------------------------------------------------------------------- codes
@@ -244,3 +246,288 @@ def test_recoding(seed, at, n, span):
     expected[at : at + n] = [new[c] for c in codes[at : at + n]]
     kernels.recode_one(codes, at, n, new)
     assert codes.tolist() == expected.tolist()
+
+
+# ---------------------------------------------------------------------------------------------- a whole table
+
+
+# plain Python warns where a kernel wraps: differences of columns that will not be coded
+QUIET = {} if COMPILED else {"over": "ignore", "invalid": "ignore"}
+
+
+def codes_of(batch, j):
+    return batch.column(j).codes[: batch.n].tolist()
+
+
+def all_codes(batch):
+    return [codes_of(batch, j) for j in range(len(batch.cards))]
+
+
+def encoded(X, y, bins="none", **how):
+    """The batch, after the laws every batch keeps: dense codes, classes in runs, rules that give the codes again."""
+    table = as_table(X, y, **how)
+    with np.errstate(**QUIET):
+        batch, encoding = encode(table, bins)
+    again = encoding.apply(table)
+    for j in range(table.m):
+        own = codes_of(batch, j)
+        assert sorted(set(own)) == list(range(batch.cards[j]))
+        assert again[j][batch.order].tolist() == own
+        assert encoding.rule(j).n_levels == batch.cards[j]
+    labels = table.target.values[batch.order]
+    assert (np.diff(labels) >= 0).all()
+    assert np.diff(batch.starts).tolist() == np.bincount(labels, minlength=batch.classes).tolist()
+    return batch, encoding
+
+
+def classes(n, seed=0, count=3):
+    """Classes of n rows, each at least once."""
+    rng = np.random.default_rng(seed)
+    return rng.permutation(np.concatenate([np.arange(count), rng.integers(0, count, n - count)]))
+
+
+@EVERY_DTYPE
+@settings(max_examples=10 if COMPILED else 5)
+@given(SEEDS, st.sampled_from([4, 8, 63, 64, 65, 130]), st.integers(1, 20))
+def test_codes_of_a_table(dtype, seed, n, m):
+    x, y = matrix(seed, dtype, n, m), classes(n, seed)
+    batch, _ = encoded(x, y)
+    order = naive.row_order(y)
+    assert batch.order.tolist() == order
+    assert all_codes(batch) == [naive.dense(x[order, j]).tolist() for j in range(m)]
+
+
+ARRANGEMENTS = {
+    "columns": np.asfortranarray,
+    "every other row": lambda x: np.repeat(x, 2, axis=0)[::2],
+    "every other column": lambda x: np.repeat(x, 2, axis=1)[:, ::2],
+    "backwards": lambda x: x[::-1].copy()[::-1],
+    "turned columns": lambda x: np.asfortranarray(x[:, ::-1])[:, ::-1],
+    "other bytes first": lambda x: x.astype(x.dtype.newbyteorder()),
+    "unaligned": lambda x: np.frombuffer(b"?" + x.tobytes(), dtype=x.dtype, offset=1).reshape(x.shape),
+}
+
+
+@pytest.mark.parametrize("how", [*ARRANGEMENTS, "read only", "read only columns"])
+@pytest.mark.parametrize("dtype", ["int64", "float64"])
+def test_every_arrangement_in_memory_is_the_same_table(how, dtype):
+    x, y = matrix(5, dtype, 130, 13, most=20), classes(130)
+    if dtype == "float64":
+        x[:, 3] += np.random.default_rng(0).normal(size=130)
+    plain, _ = encoded(x, y, 5)
+    if how.startswith("read only"):
+        other = np.array(x, order="F" if how.endswith("columns") else "C")
+        other.flags.writeable = False
+    else:
+        other = ARRANGEMENTS[how](x)
+    before = other.copy()
+    batch, _ = encoded(other, y, 5)
+    assert all_codes(batch) == all_codes(plain)
+    np.testing.assert_array_equal(other, before)
+
+
+@pytest.mark.parametrize("dtype", [*WHOLE, *REAL, "bool", "float16", "longdouble"])
+@pytest.mark.parametrize("form", ["C", "F"])
+def test_every_type_of_number_is_the_same_table(dtype, form):
+    rng = np.random.default_rng(6)
+    x = rng.integers(0, 2 if dtype == "bool" else 5, (70, 11))
+    x[0], x[1] = 0, 1
+    y = classes(70)
+    batch, encoding = encoded(np.array(x.astype(dtype), order=form), y, 5)
+    assert all_codes(batch) == all_codes(encoded(x, y, 5)[0])
+    assert all(encoding.is_discrete(j) for j in range(11))
+
+
+def test_the_ends_of_every_type():
+    for dtype in WHOLE:
+        info = np.iinfo(dtype)
+        x = np.array([[info.min, info.max], [info.max, info.max - 63], [info.min, info.max - 1]], dtype=dtype)
+        assert all_codes(encoded(x, [0, 1, 0], 5)[0]) == [[0, 0, 1], [2, 1, 0]]
+    for dtype in REAL:
+        far = np.finfo(dtype).max
+        x = np.array([[-far, far], [far, far], [-far, 1.0]], dtype=dtype)
+        assert all_codes(encoded(x, [0, 1, 0], 5)[0]) == [[0, 0, 1], [1, 0, 1]]
+    every = np.arange(-128, 128).astype(np.int8)[:, None]
+    assert codes_of(encoded(every, np.zeros(256, int))[0], 0) == list(range(256))
+
+
+def test_far_apart_beyond_the_steps_of_a_float():
+    """Neighbours of int64 and uint64 that are one number as floats."""
+    low = 2**62
+    x = np.array([[low], [low + 1], [low + 2], [low + 63], [low + 64], [low + 1000]])
+    for some in (x[:4], x[:5], x):
+        for dtype in (np.int64, np.uint64):
+            batch, encoding = encoded(some.astype(dtype), np.zeros(len(some), int))
+            assert codes_of(batch, 0) == list(range(len(some)))
+            assert encoding.rule(0).values == tuple(some[:, 0].tolist())
+
+
+@pytest.mark.parametrize("m", [1, 9, 513, 1030])
+def test_many_strips_of_columns(m):
+    rng = np.random.default_rng(m)
+    x, y = rng.integers(0, 4, (70, m)) * rng.integers(1, 3, m), classes(70)
+    expected = [naive.dense(x[naive.row_order(y), j]).tolist() for j in range(m)]
+    for team in (1, 3):
+        for form in ("C", "F"):
+            with threads(team):
+                batch, _ = encode(as_table(np.array(x, order=form), y), 5)
+            assert all_codes(batch) == expected
+
+
+@pytest.mark.parametrize("levels", [31, DISCRETE_LEVELS, DISCRETE_LEVELS + 1, 63, 64, 65, 256, 257, 700])
+@pytest.mark.parametrize("dtype", ["int32", "float64"])
+@pytest.mark.parametrize("stretch", [1, 1000])
+def test_which_columns_are_cut(levels, dtype, stretch):
+    x = np.random.default_rng(levels).permutation(np.arange(1400) % levels)[:, None].astype(dtype) * stretch
+    batch, encoding = encoded(x, classes(1400), 5)
+    assert encoding.is_discrete(0) == naive.is_discrete(x[:, 0]) == (levels <= 32)
+    assert batch.cards[0] == (levels if levels <= 32 else 5)
+    for how in ({"bins": "none"}, {"bins": 5, "discrete": [0]}):
+        batch, encoding = encoded(x, classes(1400), **how)
+        assert codes_of(batch, 0) == naive.dense(x[batch.order, 0]).tolist()
+        assert encoding.is_discrete(0)
+    batch, encoding = encoded(x, classes(1400), 5, discrete=[])
+    assert not encoding.is_discrete(0)
+    assert batch.cards[0] == 5
+
+
+def test_a_fraction_makes_a_column_continuous():
+    x = np.tile([0.0, 1.0, 2.0], 20)[:, None]
+    assert encoded(x, classes(60), 5)[1].is_discrete(0)
+    x[17] = 1.5
+    assert not encoded(x, classes(60), 5)[1].is_discrete(0)
+    assert not naive.is_discrete(x[:, 0])
+
+
+def test_over_256_levels_beside_others():
+    rng = np.random.default_rng(8)
+    n = 900
+    columns = [
+        np.arange(n) % r * step for r, step in ((2, 1), (256, 3), (257, 1), (5, 1), (n, 7), (64, 1), (65, 1))
+    ]
+    x, y = rng.permutation(np.stack(columns, axis=1)), classes(n)
+    batch, _ = encoded(x, y)
+    assert batch.cards.tolist() == [2, 256, 257, 5, 900, 64, 65]
+    assert all_codes(batch) == [naive.dense(x[batch.order, j]).tolist() for j in range(7)]
+    assert batch.wide.size == 2 * n
+
+
+# ------------------------------------------------------------------------------------------------ mixed columns
+
+
+def mixed_columns(n=90):
+    rng = np.random.default_rng(9)
+    return {
+        "town": rng.choice(["Ulm", "Bonn", "", "Århus"], n),
+        "wet": rng.random(n) < 0.5,
+        "rooms": rng.integers(1, 6, n).astype(np.int16),
+        "size": rng.normal(size=n),
+        "whole": rng.integers(-3, 3, n).astype(np.float32),
+        "number": np.arange(n, dtype=np.uint64) + 2**63,
+    }
+
+
+@pytest.mark.parametrize("maker", ["pandas", "polars", "pyarrow", "dict"])
+def test_frames_of_mixed_columns(maker):
+    columns, y = mixed_columns(), classes(90)
+    if maker == "dict":
+        X = columns
+    elif maker == "pyarrow":
+        X = pytest.importorskip("pyarrow").table(columns)
+    else:
+        X = pytest.importorskip(maker).DataFrame(columns)
+    batch, encoding = encoded(X, y, 5)
+    assert [encoding.is_discrete(j) for j in range(6)] == [True, True, True, False, True, False]
+    order = naive.row_order(y)
+    for j in (0, 1, 2, 4):
+        column = list(columns.values())[j]
+        assert codes_of(batch, j) == naive.dense(column[order]).tolist()
+    everything, _ = encoded(X, y)
+    assert all_codes(everything) == [naive.dense(column[order]).tolist() for column in columns.values()]
+
+
+def test_text_of_over_256_levels():
+    names = np.array([f"n{i % 300}" for i in range(700)])
+    batch, _ = encoded(names[:, None], classes(700))
+    assert codes_of(batch, 0) == naive.dense(names[batch.order]).tolist()
+
+
+# ---------------------------------------------------------------------------------------------------- weights
+
+
+@settings(max_examples=15 if COMPILED else 5)
+@given(SEEDS, st.sampled_from([6, 20, 70]), st.sampled_from(["none", 3, "width:4", "mdl"]))
+def test_weight_two_is_the_row_twice_and_zero_is_no_row(seed, n, bins):
+    rng = np.random.default_rng(seed)
+    y = classes(n, seed)
+    x = np.column_stack([rng.integers(0, 5, n), rng.normal(size=n).round(1), rng.integers(0, 50, n) * 3 - 60])
+    w = rng.integers(0, 4, n)
+    w[:3] = 1
+    y[:3] = [0, 1, 2]
+    rows = np.repeat(np.arange(n), w)
+    batch, _ = encoded(x, y, bins, sample_weight=w)
+    twice, _ = encoded(x[rows], y[rows], bins)
+    assert batch.order.tolist() == naive.row_order(y, w)
+    assert all_codes(batch) == all_codes(twice)
+    assert batch.weights is None
+    assert batch.starts.tolist() == twice.starts.tolist()
+    assert batch.size == twice.size == w.sum()
+
+
+def test_rows_of_weight_zero_teach_nothing():
+    x = np.array([[0, 0.5], [10**15, 1.5], [1, 0.5], [-(10**15), 0.25], [1, 2.5]])
+    for kind in (np.float64, np.int64):
+        for w in ([1, 0, 1, 0, 1], [0.5, 0, 0.25, 0, 0.25]):
+            batch, encoding = encoded(x.astype(kind), [0, 1, 0, 1, 1], sample_weight=w)
+            assert codes_of(batch, 0) == [0, 1, 1]
+            assert encoding.rule(0).values == (0, 1)
+            assert batch.order.tolist() == [0, 2, 4]
+
+
+def test_a_class_without_weight_keeps_its_place():
+    batch, _ = encoded(np.arange(4)[:, None], [0, 1, 1, 2], sample_weight=[1, 0, 0, 2])
+    assert batch.classes == 3
+    assert batch.starts.tolist() == [0, 1, 1, 3]
+
+
+def test_real_weights_are_scaled_to_the_number_of_rows():
+    w = np.array([0.5, 0.0, 3.0, 1e-3, 0.25])
+    batch, _ = encoded(np.arange(5)[:, None], [1, 0, 0, 1, 1], sample_weight=w)
+    assert batch.order.tolist() == [2, 0, 3, 4]
+    assert batch.weights.sum() == pytest.approx(4, rel=1e-15)
+    np.testing.assert_allclose(batch.weights / batch.weights[0], w[batch.order] / 3.0, rtol=1e-14)
+    assert batch.size == pytest.approx(w.sum())
+
+
+@pytest.mark.parametrize("scale", [1e-300, 1e300, 5e-324])
+def test_weights_at_the_ends_of_the_range(scale):
+    batch, _ = encoded(
+        np.arange(4)[:, None], [0, 0, 1, 1], sample_weight=np.array([1.0, 2.0, 3.0, 1.0]) * scale
+    )
+    np.testing.assert_allclose(batch.weights, np.array([1.0, 2.0, 3.0, 1.0]) / 7 * 4, rtol=1e-14)
+
+
+def test_huge_whole_weights_are_not_repeated():
+    most = MOST_REPEATS * 3
+    batch, _ = encoded(np.arange(3)[:, None], [0, 1, 1], sample_weight=[1, 1, most - 2])
+    assert batch.n == most
+    batch, _ = encoded(np.arange(3)[:, None], [0, 1, 1], sample_weight=[1, 1, most - 1])
+    assert batch.n == 3
+    assert batch.weights.tolist() == pytest.approx(
+        [3 / (most + 1), 3 / (most + 1), 3 * (most - 1) / (most + 1)]
+    )
+
+
+# ---------------------------------------------------------------------------------------------------- refusals
+
+
+@pytest.mark.parametrize("dtype", REAL)
+@pytest.mark.parametrize("form", ["C", "F"])
+@pytest.mark.parametrize("weight", [None, 0.0, 0.5])
+def test_values_that_are_not_finite_are_refused_by_name(dtype, form, weight):
+    for bad in (np.nan, np.inf, -np.inf):
+        x = np.ones((9, 12), dtype, order=form)
+        x[4, 10] = bad
+        w = None if weight is None else np.where(np.arange(9) == 4, weight, 1.0)
+        with np.errstate(**QUIET), pytest.raises(InputError, match="'x10'"):
+            encode(as_table(x, classes(9), sample_weight=w), 5)

@@ -152,7 +152,16 @@ def test_both_ways_of_counting_give_the_same_bits(seed, sizes, cards):
         tables = codes.tables(column, 0, lay.blocks, True, way)
         pair, triple = np.zeros(lay.slots.size), np.zeros(lay.slots.size)
         entropy.table_sums_lookup(
-            0, lay.blocks, tables, lay.width, lay.before, codes.classes, column.levels, log_table(codes.n), pair, triple
+            0,
+            lay.blocks,
+            tables,
+            lay.width,
+            lay.before,
+            codes.classes,
+            column.levels,
+            log_table(codes.n),
+            pair,
+            triple,
         )
         answers.append((lay.by_feature(pair).tobytes(), lay.by_feature(triple).tobytes()))
     assert answers[0] == answers[1]

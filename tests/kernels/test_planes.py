@@ -58,7 +58,9 @@ def test_planes_of_every_feature(seed, sizes, cards):
     expected = []
     for block in naive.blocks(cards):
         for level in range(max(cards[j] for j in block) - 1):
-            lanes = np.zeros((words[-1], LANES), np.uint64)  # a lane without a feature, or above its levels, is empty
+            lanes = np.zeros(
+                (words[-1], LANES), np.uint64
+            )  # a lane without a feature, or above its levels, is empty
             for lane, j in enumerate(block):
                 lanes[:, lane] = naive.plane(columns[j], y, len(sizes), level)
             expected.extend(lanes.reshape(-1).tolist())
@@ -90,7 +92,9 @@ def test_margins(seed, sizes, cards):
         expected = [np.bincount(columns[j][y == c], minlength=r).tolist() for c in range(len(sizes))]
         assert table.tolist() == expected
         assert codes.layout.table_of(codes.totals, j, 1, 1)[0, :, 0].tolist() == np.sum(expected, 0).tolist()
-    assert codes.margins.sum() == len(cards) * sum(sizes)  # nothing in lanes without a feature, or above their levels
+    assert codes.margins.sum() == len(cards) * sum(
+        sizes
+    )  # nothing in lanes without a feature, or above their levels
     assert codes.margins.dtype == np.int64
 
 

@@ -89,7 +89,9 @@ def test_count_tiles(width, seed, p, c, o, words, extra):
     rng = np.random.default_rng(seed)
     stride = words + extra
     planes, chosen = words_of(rng, p + 8 * words + 3), words_of(rng, c + width * stride + words + 3)
-    before = rng.integers(-5, 2**40, o + 8 * width + 5)  # added to, not replaced; what lies around stays as it is
+    before = rng.integers(
+        -5, 2**40, o + 8 * width + 5
+    )  # added to, not replaced; what lies around stays as it is
     fast, plain, slow = before.copy(), before.copy(), before.copy()
     TILES[width](planes, p, chosen, c, stride, words, fast, o)
     popcount._plain_tile(width)(planes, p, chosen, c, stride, words, plain, o)

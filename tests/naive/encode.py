@@ -26,7 +26,13 @@ def row_order(y: ArrayLike, weights: ArrayLike | None = None) -> list[int]:
     """Rows class by class, each as it came; a row of whole weight w appears w times."""
     labels = np.asarray(y).tolist()
     times = [1] * len(labels) if weights is None else np.asarray(weights).astype(int).tolist()
-    return [i for c in sorted(set(labels)) for i, label in enumerate(labels) if label == c for _ in range(times[i])]
+    return [
+        i
+        for c in sorted(set(labels))
+        for i, label in enumerate(labels)
+        if label == c
+        for _ in range(times[i])
+    ]
 
 
 def shifted(column: ArrayLike) -> tuple[Any, list[int], int]:
@@ -45,7 +51,9 @@ def is_discrete(column: ArrayLike) -> bool:
     return all(float(v).is_integer() for v in values) and len(set(values)) <= 32
 
 
-def sample(seed: int, sizes: Sequence[int], cards: Sequence[int]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def sample(
+    seed: int, sizes: Sequence[int], cards: Sequence[int]
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Random codes [m, n] below `cards` and classes, sizes[c] rows of class c in a random order."""
     rng = np.random.default_rng(seed)
     y = rng.permutation(np.repeat(np.arange(len(sizes)), sizes))
@@ -56,7 +64,7 @@ def sample(seed: int, sizes: Sequence[int], cards: Sequence[int]) -> tuple[NDArr
 def laid_out(
     columns: Any, y: Any, classes: int, cards: Sequence[int], weights: Any = None, narrow_levels: int = 256
 ) -> tuple[Any, ...]:
-    """The arrays of a batch: bytes (with slack), codes of columns over 256 levels, cards, class starts, order, weights."""
+    """Arrays of a batch: bytes (with slack), codes of columns over 256 levels, cards, class starts, order, weights."""
     cards = np.array(cards, dtype=np.int64)
     order = np.argsort(y, kind="stable")
     in_order = [column[order] for column in columns]

@@ -12,11 +12,11 @@ WORD = 64
 
 def plane(x: ArrayLike, y: ArrayLike, classes: int, level: int) -> list[int]:
     """Words of the rows with X = level, class by class; every class begins a new word."""
-    words = []
+    words: list[int] = []
     for c in range(classes):
-        held = [value == level for value, label in zip(np.asarray(x).tolist(), np.asarray(y).tolist(), strict=True) if label == c]
-        for start in range(0, len(held), WORD):
-            words.append(sum(1 << i for i, bit in enumerate(held[start : start + WORD]) if bit))
+        held = (np.asarray(x)[np.asarray(y) == c] == level).tolist()
+        parts = [held[start : start + WORD] for start in range(0, len(held), WORD)]
+        words.extend(sum(1 << i for i, bit in enumerate(part) if bit) for part in parts)
     return words
 
 
