@@ -110,12 +110,17 @@ class Lazy(Eager):
             return self.relevance.copy()
         scores = np.full(self.relevance.size, -np.inf)
         with self.stats.timed("counting"):
-            state = (free, cut, self.partial, self.done, self.stats.n, self.table)
+            state = (self._waiting(free), cut, self.partial, self.done, self.stats.n, self.table)
             everything: tuple[Any, ...] = (*state, *self.view, *self.members.arrays(), scores)
             counted = bring_up(*everything)
         self.counted += counted
         self.stats.facts["tables_counted"] += counted
         return scores
+
+    def _waiting(self, free: np.ndarray) -> np.ndarray:
+        """Which slots hold a free feature."""
+        slots = self.view.slots
+        return np.where(slots >= 0, free[slots], False)
 
 
 class Members:
@@ -153,18 +158,18 @@ def _grown(store: np.ndarray, ends: list[int], new: np.ndarray) -> np.ndarray:
 
 
 @kernel
-def bound_one(b: int, partial: Any, slots: Any, free: Any) -> float:
-    """The best that a free feature of block b may still reach."""
+def bound_one(b: int, partial: Any, waiting: Any) -> float:
+    """The best that a waiting feature of block b may still reach."""
     bound = -np.inf
     for slot in range(b * LANES, (b + 1) * LANES):
-        if slots[slot] >= 0 and free[slots[slot]] and partial[slot] > bound:
-            bound = partial[slot]
+        own = partial[slot] if waiting[slot] else -np.inf
+        bound = own if own > bound else bound
     return bound
 
 
 @kernel
 def bring_up(
-    free: Any, cut: float, partial: Any, done: Any, n: int, table: Any,
+    waiting: Any, cut: float, partial: Any, done: Any, n: int, table: Any,
     planes: Any, at: Any, width: Any, before: Any, words: Any, margins: Any, slots: Any,
     chosen: Any, chosen_at: Any, chosen_margins: Any, chosen_margins_at: Any, levels: Any, constants: Any, scores: Any,
 ) -> int:  # fmt: skip
@@ -175,34 +180,35 @@ def bring_up(
     first, second, counted, promising, highest = -np.inf, -np.inf, 0, 0, -np.inf
     members, classes = levels.size, words.size - 1
     scratch = np.empty(width.max() * classes * levels.max() * LANES, np.int64)
+    together = np.empty(width.max() * levels.max() * LANES, np.int64)
     pair, triple = np.empty(slots.size), np.empty(slots.size)
+    bounds = np.empty(width.size)
     for b in range(width.size):
-        bound = bound_one(b, partial, slots, free)
-        if bound > highest:
-            promising, highest = b, bound
+        bounds[b] = bound_one(b, partial, waiting)
+        if bounds[b] > highest:
+            promising, highest = b, bounds[b]
     for turn in range(-1, width.size):
         b = promising if turn < 0 else turn
         if turn == promising:
             continue
-        bound = bound_one(b, partial, slots, free)
-        while done[b] < members and bound > -np.inf and bound >= second - cut:
+        while done[b] < members and bounds[b] > -np.inf and bounds[b] >= second - cut:
             s, rz = done[b], levels[done[b]]
             cells = scratch[: width[b] * classes * rz * LANES]
             z = chosen[chosen_at[s] : chosen_at[s + 1]]
             z_margins = chosen_margins[chosen_margins_at[s] : chosen_margins_at[s + 1]]
             tables_by_planes(b, b + 1, planes, at, width, before, words, z, margins, z_margins, rz, cells)
-            table_sums_lookup(b, b + 1, cells, width, before, classes, rz, table, pair, triple)
+            table_sums_lookup(b, b + 1, cells, width, before, classes, rz, table, together, pair, triple)
             for slot in range(b * LANES, (b + 1) * LANES):
                 given = max(((triple[slot] - pair[slot]) - constants[s]) / n, 0.0)
                 partial[slot] = min(partial[slot], given)
                 counted += slots[slot] >= 0
             done[b] += 1
-            bound = bound_one(b, partial, slots, free)
+            bounds[b] = bound_one(b, partial, waiting)
         if done[b] == members:
             for slot in range(b * LANES, (b + 1) * LANES):
                 if slots[slot] >= 0:
                     scores[slots[slot]] = partial[slot]
-                    if free[slots[slot]]:
+                    if waiting[slot]:
                         second = max(second, min(first, partial[slot]))
                         first = max(first, partial[slot])
     return counted

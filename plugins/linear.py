@@ -66,14 +66,17 @@ class LinearRun:
                 self.taken * self.relevance - beta * self.redundancy + gamma * self.conditional + self.company
             )
         share = self.taken if self.rule.mean else 1
-        return self.relevance - (beta * self.redundancy - gamma * self.conditional) / share
+        scores: np.ndarray = self.relevance - self.redundancy * (beta / share)
+        if gamma:
+            scores += self.conditional * (gamma / share)
+        return scores
 
     def take(self, k: int) -> None:
         """Add feature k: one pass gives both redundancies with it."""
         if self.rule.gamma:
-            self.conditional = self.conditional + self.rule.info.conditional(self.stats, k)
+            self.conditional = _grown(self.conditional, self.rule.info.conditional(self.stats, k))
         if self.rule.beta:
-            self.redundancy = self.redundancy + self.rule.info.redundancy(self.stats, k)
+            self.redundancy = _grown(self.redundancy, self.rule.info.redundancy(self.stats, k))
         self.company += float(self.relevance[k])
         self.taken += 1
 
@@ -85,6 +88,14 @@ class LinearRun:
         if self.rule.gamma:
             out["conditional"] = _mean_at(self.conditional, k, self.taken)
         return out
+
+
+def _grown(total: np.ndarray | float, more: np.ndarray) -> np.ndarray:
+    """total + more, in place once the total is an array of our own: answers of an estimator are not ours to change."""
+    if isinstance(total, float):
+        return more.copy()
+    total += more
+    return total
 
 
 def _mean_at(total: np.ndarray | float, k: int, taken: int) -> float:

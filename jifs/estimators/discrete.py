@@ -36,7 +36,6 @@ TABLE_BYTES = 1 << 19
 """Tables held at a time by a thread, so that they are still in its cache when they are summed."""
 GRAIN = 100_000
 """Cells and words that are worth handing to another thread."""
-ROUNDING = 1e-12
 
 
 class Margins(NamedTuple):
@@ -77,29 +76,29 @@ class PlugIn(Info):
 
         def make() -> np.ndarray:
             s = self.margins(stats)
-            return self._information(stats, (s.xy - s.x) - (s.y - s.one))
+            return self._information(stats, s.xy, s.x, s.y - s.one)
 
         return stats.remember((self, "relevance"), make)
 
     def redundancy(self, stats: Stats, k: int) -> np.ndarray:
         """I(X_j ; X_k)."""
         s, z = self.margins(stats), self.pair(stats, k, split=False).xz
-        return self._information(stats, (z - s.x) - (s.x[k] - s.one))
+        return self._information(stats, z, s.x, s.x[k] - s.one)
 
     def conditional(self, stats: Stats, k: int) -> np.ndarray:
         """I(X_j ; X_k | Y)."""
         s, z = self.margins(stats), self.pair(stats, k).xzy
-        return self._information(stats, (z - s.xy) - (s.xy[k] - s.y))
+        return self._information(stats, z, s.xy, s.xy[k] - s.y)
 
     def relevance_given(self, stats: Stats, k: int) -> np.ndarray:
         """I(X_j ; Y | X_k)."""
         s, z = self.margins(stats), self.pair(stats, k)
-        return self._information(stats, (z.xzy - z.xz) - (s.xy[k] - s.x[k]))
+        return self._information(stats, z.xzy, z.xz, s.xy[k] - s.x[k])
 
     def joint_relevance(self, stats: Stats, k: int) -> np.ndarray:
         """I(X_j X_k ; Y)."""
         s, z = self.margins(stats), self.pair(stats, k)
-        return self._information(stats, (z.xzy - z.xz) - (s.y - s.one))
+        return self._information(stats, z.xzy, z.xz, s.y - s.one)
 
     def joint_entropy(self, stats: Stats, k: int) -> np.ndarray:
         """H(X_j, X_k, Y)."""
@@ -119,7 +118,7 @@ class PlugIn(Info):
         groups = batch.grouping(state)
         if batch.routes(state, split=True).planes == stats.source.layout.blocks:
             z = self.pair(stats, state)
-            return self._information(stats, (z.xzy - z.xz) - self._state_difference(stats, groups))
+            return self._information(stats, z.xzy, z.xz, self._state_difference(stats, groups))
         with stats.timed("counting"):
             groups = groups.undecided()
             stats.facts["tables_counted"] += stats.m
@@ -130,7 +129,7 @@ class PlugIn(Info):
         """I(X_j ; Y | Z) from rows in groups of Z and runs of Y; groups left out count as decided, and add nothing."""
         sums = stats.source.batch.grouped_features(np.arange(stats.m), groups)
         xz, xzy = self._corrected(stats, sums)
-        return self._information(stats, (xzy - xz) - self._state_difference(stats, groups))
+        return self._information(stats, xzy, xz, self._state_difference(stats, groups))
 
     def _state_difference(self, stats: Stats, groups: Grouping) -> float:
         mass = (
@@ -185,7 +184,8 @@ class PlugIn(Info):
 
     def _pair(self, stats: Stats, z: int | Column, split: bool) -> Pair:
         layout = stats.source.layout
-        xz, xzy = np.empty(layout.slots.size), np.empty(layout.slots.size)
+        xz = np.empty(layout.slots.size)
+        xzy = np.empty(layout.slots.size) if split else xz
         stats.share_time(self._pair_slots(stats, z, split, 0, xz, xzy))
         stats.facts["passes"] += 1
         stats.facts["tables_counted"] += stats.m
@@ -206,7 +206,10 @@ class PlugIn(Info):
 
         def task(lo: int, hi: int) -> tuple[float, float]:
             begin = time.perf_counter()
-            cells = stats.reduce(PairCounts(column, first + lo, first + hi, split)).cells
+            size = int(layout.before[first + hi] - layout.before[first + lo]) * classes * levels * LANES
+            cells = stats.reduce(
+                PairCounts(column, first + lo, first + hi, split, room=stats.room(size))
+            ).cells
             middle = time.perf_counter()
             assert cells is not None
             self._sums(stats, cells, first + lo, first + hi, classes, levels, (xz, xzy))
@@ -214,8 +217,9 @@ class PlugIn(Info):
 
         parts: list[tuple[float, float]] = []
         if dense > first:
-            per_block = int(layout.width[first:dense].mean()) * classes * levels * LANES
-            work = per_block + stats.n * (levels - 1) * int(layout.width[first:dense].mean() - 1) // 64 + 1
+            width = int(layout.width[(first + dense) // 2])
+            per_block = width * classes * levels * LANES
+            work = per_block + stats.n * (levels - 1) * (width - 1) // 64 + 1
             _, parts = jit.spread(
                 dense - first, task, max(1, GRAIN // work), max(1, TABLE_BYTES // (8 * per_block))
             )
@@ -259,10 +263,11 @@ class PlugIn(Info):
         stats.facts["tables_counted"] += m * (m + 1) // 2
         stats.facts["passes"] += 1
         if which == "mi":
-            return self._information(stats, _symmetric(pair, s.x, s.one))
+            return self._information(stats, *_symmetric(pair, s.x, s.one), 0.0)
         if which == "cmi":
-            return self._information(stats, _symmetric(triple, s.xy, s.y))
-        return self._information(stats, (triple - pair) - (s.xy - s.x)[None, :])
+            return self._information(stats, *_symmetric(triple, s.xy, s.y), 0.0)
+        given = np.broadcast_to(s.xy - s.x, pair.shape)
+        return self._information(stats, triple - pair, given, 0.0)
 
     def _sums(
         self,
@@ -279,7 +284,8 @@ class PlugIn(Info):
         pair, triple = out or (np.empty(layout.slots.size), np.empty(layout.slots.size))
         where = (layout.width, layout.before, classes, rz)
         if cells.dtype == np.int64 and stats.n <= LOOKUP_ROWS:
-            kernels.table_sums_lookup(lo, hi, cells, *where, xlogx_table(stats.n), pair, triple)
+            together = np.empty(int(layout.width[hi - 1]) * rz * LANES if hi > lo else 0, np.int64)
+            kernels.table_sums_lookup(lo, hi, cells, *where, xlogx_table(stats.n), together, pair, triple)
         else:
             kernels.table_sums_direct(lo, hi, cells, *where, pair, triple)
         if self.corrected:
@@ -287,7 +293,8 @@ class PlugIn(Info):
             kernels.table_occupied(lo, hi, cells, *where, few, many)
             here, scale = slice(lo * LANES, hi * LANES), self._scale(stats)
             pair[here] -= (few[here] - 1) / 2 * scale
-            triple[here] -= (many[here] - 1) / 2 * scale
+            if triple is not pair:  # without classes they are one array
+                triple[here] -= (many[here] - 1) / 2 * scale
         return pair, triple
 
     def _corrected(self, stats: Stats, sums: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -314,23 +321,22 @@ class PlugIn(Info):
         entropy: np.ndarray = np.log(float(stats.n)) - s / stats.n
         return entropy
 
-    def _information(self, stats: Stats, difference: np.ndarray) -> np.ndarray:
-        value: np.ndarray = difference / stats.n
+    def _information(self, stats: Stats, joint: np.ndarray, own: np.ndarray, constant: float) -> np.ndarray:
+        """(joint - own - constant) / N. For the plug-in estimate a value below 0 by more than rounding is a bug."""
         if self.corrected:
-            return value
-        if value.size and value.min() < -ROUNDING * max(1.0, np.log(float(stats.n))):
-            raise ArithmeticError(
-                f"plug-in information came out as {value.min()}: a bug in jifs, please report it"
-            )
-        floored: np.ndarray = np.maximum(value, 0.0)
-        return floored
+            estimate: np.ndarray = ((joint - own) - constant) / stats.n
+            return estimate
+        value = np.empty(joint.shape)
+        joint, own = np.ascontiguousarray(joint).reshape(-1), np.ascontiguousarray(own).reshape(-1)
+        if kernels.information_all(joint, own, float(constant), float(stats.n), value.reshape(-1)):
+            raise ArithmeticError("plug-in information came out negative: a bug in jifs, please report it")
+        return value
 
 
-def _symmetric(joint: np.ndarray, alone: np.ndarray, rest: float) -> np.ndarray:
-    """joint_ij - alone_i - alone_j + rest, the same bits for (i, j) and (j, i); exactly 0 for a constant feature."""
+def _symmetric(joint: np.ndarray, alone: np.ndarray, rest: float) -> tuple[np.ndarray, np.ndarray]:
+    """joint_ij less the larger, and the smaller less rest: the same bits for (i, j) and (j, i), 0 for a constant."""
     rows, columns = alone[:, None], alone[None, :]
-    value: np.ndarray = (joint - np.maximum(rows, columns)) - (np.minimum(rows, columns) - rest)
-    return value
+    return joint - np.maximum(rows, columns), np.minimum(rows, columns) - rest
 
 
 @estimator("miller_madow", tasks=("class",), reads="codes", cite="[Miller 1955]")

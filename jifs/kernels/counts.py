@@ -25,24 +25,24 @@ SEGMENT = 256
 def cells_one(
     planes: Any, at: int, total: int, first: int, last: int, chosen: Any, r: int, rz: int, out: Any, o: int
 ) -> None:
-    """Add the words first..last-1 of one block to the (r - 1) x (rz - 1) counted cells of one class."""
+    """Count the (r - 1) x (rz - 1) inner cells of one class of one block, over the words first..last-1."""
     for start in range(first, last, SEGMENT):
-        words = min(SEGMENT, last - start)
+        words, fresh = min(SEGMENT, last - start), int(start == first)
         for a in range(r - 1):
             p = at + (a * total + start) * LANES
             row = o + a * rz * LANES
             b = 0
             while b + 8 <= rz - 1:
-                count_tile8(planes, p, chosen, b * total + start, total, words, out, row + b * LANES)
+                count_tile8(planes, p, chosen, b * total + start, total, words, fresh, out, row + b * LANES)
                 b += 8
             if b + 4 <= rz - 1:
-                count_tile4(planes, p, chosen, b * total + start, total, words, out, row + b * LANES)
+                count_tile4(planes, p, chosen, b * total + start, total, words, fresh, out, row + b * LANES)
                 b += 4
             if b + 2 <= rz - 1:
-                count_tile2(planes, p, chosen, b * total + start, total, words, out, row + b * LANES)
+                count_tile2(planes, p, chosen, b * total + start, total, words, fresh, out, row + b * LANES)
                 b += 2
             if b < rz - 1:
-                count_tile1(planes, p, chosen, b * total + start, total, words, out, row + b * LANES)
+                count_tile1(planes, p, chosen, b * total + start, total, words, fresh, out, row + b * LANES)
 
 
 @kernel
@@ -82,7 +82,8 @@ def tables_by_planes(
         for c in range(classes):
             o = ((before[block] - before[lo]) * classes + c * r) * rz * LANES
             m = (before[block] * classes + c * r) * LANES
-            out[o : o + r * rz * LANES] = 0
+            if words[c] == words[c + 1]:
+                out[o : o + r * rz * LANES] = 0
             cells_one(planes, at[block], total, words[c], words[c + 1], chosen, r, rz, out, o)
             edges_one(margins, m, z_margins, c * rz * LANES, r, rz, out, o)
 

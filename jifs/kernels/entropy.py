@@ -41,11 +41,14 @@ def table_sums_lookup(
     classes: int,
     rz: int,
     xlx: Any,
+    together: Any,
     pair: Any,
     triple: Any,
 ) -> None:
-    """Sums of x log x over the tables of blocks lo..hi-1: pair over (X_j, Z), triple over (X_j, Z, Y), per slot."""
-    together = np.empty(width[lo:hi].max() * rz * LANES, np.int64)
+    """Sums of x log x over the tables of blocks lo..hi-1: pair over (X_j, Z), triple over (X_j, Z, Y), per slot.
+
+    `together` is room for a table without classes, width x rz x 8.
+    """
     for block in range(lo, hi):
         cells = width[block] * rz
         base = (before[block] - before[lo]) * classes * rz * LANES
@@ -103,6 +106,17 @@ def table_occupied(
                 without += here > 0
             pair[block * LANES + lane] = without
             triple[block * LANES + lane] = with_class
+
+
+@kernel
+def information_all(joint: Any, own: Any, constant: float, n: float, out: Any) -> int:
+    """out_j = ((joint_j - own_j) - constant) / n, negative values raised to 0; the number of those below -1e-11."""
+    wrong = 0
+    for j in range(out.size):
+        value = ((joint[j] - own[j]) - constant) / n
+        wrong += value < -1e-11
+        out[j] = value if value > 0.0 else 0.0
+    return wrong
 
 
 @kernel

@@ -105,3 +105,16 @@ def chosen_planes_one(codes: Any, r: int, starts: Any, words: Any, out: Any) -> 
             count = min(64, starts[c + 1] - i)
             for a in range(r - 1):
                 out[a * total + w] = word_one(codes, i, count, a)
+
+
+@kernel
+def column_margins_one(codes: Any, r: int, starts: Any, out: Any) -> None:
+    """out[class][level][lane] = number of rows of the class that hold the level, the same in all eight lanes."""
+    counts = np.zeros(r, np.int64)
+    for c in range(starts.size - 1):
+        counts[:] = 0
+        for i in range(starts[c], starts[c + 1]):
+            counts[codes[i]] += 1
+        for a in range(r):
+            for lane in range(LANES):
+                out[(c * r + a) * LANES + lane] = counts[a]

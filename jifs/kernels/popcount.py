@@ -1,8 +1,9 @@
 """The vector instructions that counting rests on, written once in LLVM and lowered to what the machine has.
 
     pack_word(codes, at, level)      bit i = 1[codes[at + i] == level], i = 0..63
-    count_tile8(planes, p, chosen, c, stride, words, out, o)
-        out[o + 8 t + lane] += sum_w popcount(planes[p + 8 w + lane] & chosen[c + t stride + w]),  t = 0..7, 8 lanes
+    count_tile8(planes, p, chosen, c, stride, words, fresh, out, o)
+        out[o + 8 t + lane] += sum_w popcount(planes[p + 8 w + lane] & chosen[c + t stride + w]),  t = 0..7, 8 lanes,
+        from 0 instead of what is there if `fresh`
     rest_lanes(out, o, whole, w, first, step, count)
         out[o + lane] = whole[w + lane] - sum_{t < count} out[first + t step + lane]
     lookup_lanes(cells, at, count, table, out, o)
@@ -53,11 +54,12 @@ def _pack_word(typingctx: Any, codes: Any, at: Any, level: Any) -> Any:
 
 def _emit_tile(width: int, context: Any, builder: Any, signature: Any, args: Any) -> Any:
     """The loop over words, with `width` running sums of eight lanes held in registers."""
-    planes, p, chosen, c, stride, words, out, o = args
+    planes, p, chosen, c, stride, words, fresh, out, o = args
     planes_at = array_pointer(context, builder, signature.args[0], planes, p, _WORDS)
     chosen_at = array_pointer(context, builder, signature.args[2], chosen, c, _WORD)
-    out_at = array_pointer(context, builder, signature.args[6], out, o, _WORDS)
+    out_at = array_pointer(context, builder, signature.args[7], out, o, _WORDS)
     zero, nothing = ir.Constant(_WORD, 0), ir.Constant(_WORDS, [0] * LANES)
+    is_fresh = builder.icmp_signed("!=", fresh, zero)
     popcount = llvm_function(builder, "llvm.ctpop.v8i64", _WORDS, [_WORDS])
     before, loop, after = (
         builder.block,
@@ -90,19 +92,29 @@ def _emit_tile(width: int, context: Any, builder: Any, signature: Any, args: Any
         final.add_incoming(larger, loop)
     for t, final in enumerate(finals):
         place = builder.gep(out_at, [ir.Constant(_WORD, t)])
-        builder.store(builder.add(builder.load(place, align=8), final), place, align=8)
+        old = builder.select(is_fresh, nothing, builder.load(place, align=8))
+        builder.store(builder.add(old, final), place, align=8)
     return context.get_dummy_value()
 
 
 def _compiled_tile(width: int) -> Callable[..., Any]:
     def count_tile(
-        typingctx: Any, planes: Any, p: Any, chosen: Any, c: Any, stride: Any, words: Any, out: Any, o: Any
+        typingctx: Any,
+        planes: Any,
+        p: Any,
+        chosen: Any,
+        c: Any,
+        stride: Any,
+        words: Any,
+        fresh: Any,
+        out: Any,
+        o: Any,
     ) -> Any:
         def emit(context: Any, builder: Any, signature: Any, args: Any) -> Any:
             return _emit_tile(width, context, builder, signature, args)
 
         i = types.intp
-        return types.void(planes, i, chosen, i, i, i, out, i), emit
+        return types.void(planes, i, chosen, i, i, i, i, out, i), emit
 
     return intrinsic(count_tile)
 
@@ -228,13 +240,14 @@ def _plain_pack_word(codes: Any, at: int, level: int) -> Any:
 
 def _plain_tile(width: int) -> Callable[..., Any]:
     def count_tile(
-        planes: Any, p: int, chosen: Any, c: int, stride: int, words: int, out: Any, o: int
+        planes: Any, p: int, chosen: Any, c: int, stride: int, words: int, fresh: int, out: Any, o: int
     ) -> None:
         eight = planes[p : p + LANES * words].reshape(words, LANES)
         for t in range(width):
             word = chosen[c + t * stride : c + t * stride + words]
             bits = np.bitwise_count(eight & word[:, None]).sum(axis=0, dtype=np.int64)
-            out[o + LANES * t : o + LANES * (t + 1)] += bits
+            own = slice(o + LANES * t, o + LANES * (t + 1))
+            out[own] = bits if fresh else out[own] + bits
 
     return count_tile
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from collections import OrderedDict
 from collections.abc import Callable, Iterator
@@ -16,7 +17,8 @@ if TYPE_CHECKING:
     from jifs.sources.base import Source
 
 T = TypeVar("T")
-REMEMBERED_BYTES = 256 << 20
+REMEMBERED_BYTES = 4 << 20
+"""Answers kept: the recent ones, little enough that their memory is used again and again."""
 
 
 class Statistic(Protocol):
@@ -41,6 +43,7 @@ class Stats:
         self.clock: dict[str, float] = {"encoding": source.seconds, "counting": 0.0, "estimating": 0.0}
         self._memory: OrderedDict[Any, tuple[Any, int]] = OrderedDict()
         self._bytes = 0
+        self._rooms = threading.local()
 
     @property
     def m(self) -> int:
@@ -85,6 +88,14 @@ class Stats:
             _, (_, freed) = self._memory.popitem(last=False)
             self._bytes -= freed
         return answer
+
+    def room(self, size: int) -> np.ndarray:
+        """This thread's own scratch memory for tables; what it held is overwritten by the next that asks."""
+        kind = np.int64 if self.source.batch is None or self.source.batch.weights is None else np.float64
+        own: np.ndarray | None = getattr(self._rooms, "own", None)
+        if own is None or own.size < size or own.dtype != kind:
+            own = self._rooms.own = np.empty(size, kind)
+        return own
 
     def remembers(self, key: Any) -> bool:
         """Whether an answer is at hand."""

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -192,11 +191,11 @@ class Codes:
         width, rz = self.layout.width, column.levels
         classes = self.classes if split else 1
         cells = min(max(self.n, LEAST_CELLS), MOST_CELLS)
-        dense = int(np.searchsorted(width, cells // (classes * rz), "right"))
+        dense = _blocks_up_to(width, cells // (classes * rz))
         by_planes = 0
         if rz <= PLANE_LEVELS:
             cheap = LANES * self.n * ROW_COST / (WORD_COST * max(int(self.words[-1]), 1) * max(rz - 1, 1))
-            by_planes = min(int(np.searchsorted(width - 1, cheap, "right")), self.plane_blocks)
+            by_planes = min(_blocks_up_to(width, int(cheap) + 1), self.plane_blocks)
         column.routes[split] = Routes(min(by_planes, dense), dense)
         return column.routes[split]
 
@@ -227,15 +226,20 @@ class Codes:
         column = self.column(k)
         return self._chosen(column), self._column_margins(column, True), column.levels
 
-    def tables(self, column: Column, lo: int, hi: int, split: bool, way: str = "") -> np.ndarray:
+    def tables(
+        self, column: Column, lo: int, hi: int, split: bool, room: np.ndarray | None = None, way: str = ""
+    ) -> np.ndarray:
         """Tables of blocks lo..hi-1, flat [block][class][level of X_j][level of Z][lane]; without classes if not split.
 
-        `way` forces "planes" or "histogram", which give the same integers.
+        They are written into `room` if it is large enough. `way` forces "planes" or "histogram", which give the
+        same integers.
         """
         lay, rz = self.layout, column.levels
         starts, words = (self.starts, self.words) if split else (self.one_class, self.words[[0, -1]])
         classes = starts.size - 1
-        out = np.empty(int(lay.before[hi] - lay.before[lo]) * classes * rz * LANES, self.cell_type)
+        size = int(lay.before[hi] - lay.before[lo]) * classes * rz * LANES
+        fits = room is not None and room.dtype == self.cell_type and room.size >= size
+        out = room[:size] if fits and room is not None else np.empty(size, self.cell_type)
         end = {"planes": hi, "histogram": lo}.get(way, self.routes(column, split).planes)
         middle = min(max(end, lo), hi)
         cut = int(lay.before[middle] - lay.before[lo]) * classes * rz * LANES
@@ -326,8 +330,14 @@ class Codes:
     def _column_margins(self, column: Column, split: bool) -> np.ndarray:
         if split not in column.margins:
             starts = self.starts if split else self.one_class
-            rows = [
-                np.bincount(column.codes[a:b], minlength=column.levels) for a, b in pairwise(starts.tolist())
-            ]
-            column.margins[split] = np.repeat(np.concatenate(rows).astype(np.int64), LANES)
+            margins = np.zeros((starts.size - 1) * column.levels * LANES, np.int64)
+            planes.column_margins_one(column.codes, column.levels, starts, margins)
+            column.margins[split] = margins
         return column.margins[split]
+
+
+def _blocks_up_to(width: np.ndarray, most: int) -> int:
+    """Number of blocks, in order of their width, that are no wider than this."""
+    if width.size and width[-1] <= most:
+        return int(width.size)
+    return int(np.searchsorted(width, most, "right"))

@@ -40,11 +40,14 @@ class PairCounts:
     hi: int
     split: bool = True
     cells: np.ndarray | None = None
+    room: np.ndarray | None = None
+    """Memory for the first batch's tables: who asks again and again may lend the same."""
 
     def update(self, batch: Codes) -> None:
         """Add a batch."""
         column = self.z if isinstance(self.z, Column) else batch.column(self.z)
-        self._add(batch.tables(column, self.lo, self.hi, self.split))
+        room = self.room if self.cells is None else None
+        self._add(batch.tables(column, self.lo, self.hi, self.split, room))
 
     def merge(self, other: PairCounts) -> None:
         """Add what another has counted."""

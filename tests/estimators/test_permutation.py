@@ -20,7 +20,9 @@ def desk(world: World, **more: Any) -> jifs.Stats:
     return jifs.Stats(jifs.memory(world.X, world.y, bins="none", task="class", **more))
 
 
-def random_world(seed: int, n: int = 60, levels: tuple[int, ...] = (2, 3, 2, 5, 4), classes: int = 3) -> World:
+def random_world(
+    seed: int, n: int = 60, levels: tuple[int, ...] = (2, 3, 2, 5, 4), classes: int = 3
+) -> World:
     rng = np.random.default_rng(seed)
     return World(np.column_stack([rng.integers(0, r, n) for r in levels]), rng.integers(0, classes, n))
 

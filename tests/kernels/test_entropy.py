@@ -149,7 +149,7 @@ def test_both_ways_of_counting_give_the_same_bits(seed, sizes, cards):
     lay, column = codes.layout, codes.column(0)
     answers = []
     for way in ("planes", "histogram"):
-        tables = codes.tables(column, 0, lay.blocks, True, way)
+        tables = codes.tables(column, 0, lay.blocks, True, way=way)
         pair, triple = np.zeros(lay.slots.size), np.zeros(lay.slots.size)
         entropy.table_sums_lookup(
             0,
@@ -217,6 +217,24 @@ def test_threads_leave_no_trace():
 
 
 # ------------------------------------------------------------------------------------------------- what it is for
+
+
+@given(SEEDS, st.integers(0, 20))
+def test_information_is_floored_at_nothing(seed, m):
+    rng = np.random.default_rng(seed)
+    joint, own = rng.normal(size=m).round(1), rng.normal(size=m).round(1)
+    out = np.full(m, np.nan)
+    wrong = entropy.information_all(joint, own, 0.5, 4.0, out)
+    values = [((a - b) - 0.5) / 4.0 for a, b in zip(joint.tolist(), own.tolist(), strict=True)]
+    assert out.tolist() == [max(value, 0.0) for value in values]
+    assert wrong == sum(value < -1e-11 for value in values)
+
+
+def test_rounding_below_nothing_is_not_wrong():
+    out = np.full(3, np.nan)
+    assert entropy.information_all(np.array([1.0, 1.0, 1.0 - 1e-12]), np.ones(3), 0.0, 1.0, out) == 0
+    assert out.tolist() == [0.0, 0.0, 0.0]
+    assert entropy.information_all(np.array([1.0, 1.0 - 1e-9]), np.ones(2), 0.0, 1.0, out[:2]) == 1
 
 
 @given(SEEDS, SIZES, CARDS)

@@ -98,6 +98,17 @@ def test_margins(seed, sizes, cards):
     assert codes.margins.dtype == np.int64
 
 
+@given(SEEDS, SIZES, st.integers(1, 300))
+def test_margins_of_a_chosen_column(seed, sizes, r):
+    codes, columns, y = batch(seed, sizes, [r])
+    out = np.full(len(sizes) * r * LANES, -7)
+    planes.column_margins_one(codes.column(0).codes, r, codes.starts, out)
+    by_class = out.reshape(len(sizes), r, LANES)
+    assert (by_class == by_class[:, :, :1]).all()
+    expected = [np.bincount(columns[0][y == c], minlength=r).tolist() for c in range(len(sizes))]
+    assert by_class[:, :, 0].tolist() == expected
+
+
 def test_other_levels_than_the_widest():
     codes, columns, _ = batch(5, [100, 30], [2, 3, 5])
     whole = codes.margins.reshape(2, 5, LANES)

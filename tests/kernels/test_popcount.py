@@ -9,7 +9,16 @@ from hypothesis import strategies as st
 
 from jifs.jit import COMPILED, kernel
 from jifs.kernels import popcount
-from jifs.kernels.popcount import count_tile1, count_tile2, count_tile4, pack_word, rest_lanes, turn_bytes
+from jifs.kernels.popcount import (
+    count_tile1,
+    count_tile2,
+    count_tile4,
+    count_tile8,
+    lookup_lanes,
+    pack_word,
+    rest_lanes,
+    turn_bytes,
+)
 
 SEEDS = st.integers(0, 2**32 - 1)
 OFFSETS = st.integers(0, 19)
@@ -22,18 +31,23 @@ def pack(codes, at, level):
 
 
 @kernel
-def tile1(planes, p, chosen, c, stride, words, out, o):
-    count_tile1(planes, p, chosen, c, stride, words, out, o)
+def tile1(planes, p, chosen, c, stride, words, fresh, out, o):
+    count_tile1(planes, p, chosen, c, stride, words, fresh, out, o)
 
 
 @kernel
-def tile2(planes, p, chosen, c, stride, words, out, o):
-    count_tile2(planes, p, chosen, c, stride, words, out, o)
+def tile2(planes, p, chosen, c, stride, words, fresh, out, o):
+    count_tile2(planes, p, chosen, c, stride, words, fresh, out, o)
 
 
 @kernel
-def tile4(planes, p, chosen, c, stride, words, out, o):
-    count_tile4(planes, p, chosen, c, stride, words, out, o)
+def tile4(planes, p, chosen, c, stride, words, fresh, out, o):
+    count_tile4(planes, p, chosen, c, stride, words, fresh, out, o)
+
+
+@kernel
+def tile8(planes, p, chosen, c, stride, words, fresh, out, o):
+    count_tile8(planes, p, chosen, c, stride, words, fresh, out, o)
 
 
 @kernel
@@ -42,11 +56,16 @@ def rest(out, o, whole, w, first, step, count):
 
 
 @kernel
+def look_up(cells, at, count, table, out, o):
+    lookup_lanes(cells, at, count, table, out, o)
+
+
+@kernel
 def turn(rows, r, stride, columns, c, column_stride):
     turn_bytes(rows, r, stride, columns, c, column_stride)
 
 
-TILES = {1: tile1, 2: tile2, 4: tile4}
+TILES = {1: tile1, 2: tile2, 4: tile4, 8: tile8}
 
 
 def words_of(rng, size):
@@ -84,17 +103,17 @@ def test_pack_word_of_every_place(at):
 
 
 @pytest.mark.parametrize("width", TILES)
-@given(SEEDS, OFFSETS, OFFSETS, OFFSETS, st.integers(0, 9), st.integers(0, 5))
-def test_count_tiles(width, seed, p, c, o, words, extra):
+@given(SEEDS, OFFSETS, OFFSETS, OFFSETS, st.integers(0, 9), st.integers(0, 5), st.booleans())
+def test_count_tiles(width, seed, p, c, o, words, extra, fresh):
     rng = np.random.default_rng(seed)
     stride = words + extra
     planes, chosen = words_of(rng, p + 8 * words + 3), words_of(rng, c + width * stride + words + 3)
-    before = rng.integers(
-        -5, 2**40, o + 8 * width + 5
-    )  # added to, not replaced; what lies around stays as it is
+    before = rng.integers(-5, 2**40, o + 8 * width + 5)  # added to unless fresh; what lies around stays
     fast, plain, slow = before.copy(), before.copy(), before.copy()
-    TILES[width](planes, p, chosen, c, stride, words, fast, o)
-    popcount._plain_tile(width)(planes, p, chosen, c, stride, words, plain, o)
+    TILES[width](planes, p, chosen, c, stride, words, int(fresh), fast, o)
+    popcount._plain_tile(width)(planes, p, chosen, c, stride, words, int(fresh), plain, o)
+    if fresh:
+        slow[o : o + 8 * width] = 0
     for t in range(width):
         for lane in range(8):
             pairs = [(planes[p + 8 * w + lane], chosen[c + t * stride + w]) for w in range(words)]
@@ -107,7 +126,7 @@ def test_count_tiles(width, seed, p, c, o, words, extra):
 def test_count_tile_of_full_words(width):
     planes, chosen = np.full(8 * 300, 2**64 - 1, np.uint64), np.full(width * 300, 2**64 - 1, np.uint64)
     out = np.zeros(8 * width, np.int64)
-    TILES[width](planes, 0, chosen, 0, 300, 300, out, 0)
+    TILES[width](planes, 0, chosen, 0, 300, 300, 0, out, 0)
     assert (out == 64 * 300).all()
 
 
@@ -122,6 +141,27 @@ def test_rest_lanes(seed, o, w, count, step):
     popcount._plain_rest_lanes(plain, o, whole, w, first, step, count)
     for lane in range(8):
         slow[o + lane] = whole[w + lane] - sum(int(before[first + t * step + lane]) for t in range(count))
+    assert fast.tolist() == slow.tolist()
+    assert plain.tolist() == slow.tolist()
+
+
+@given(SEEDS, OFFSETS, OFFSETS, st.integers(0, 20))
+def test_lookup_lanes(seed, at, o, count):
+    """Sums in order, one addition after the other: the same bits, not just nearly."""
+    rng = np.random.default_rng(seed)
+    table, cells = (
+        rng.normal(size=50) * 10.0 ** rng.integers(-9, 9, 50),
+        rng.integers(0, 50, at + 8 * count + 3),
+    )
+    before = rng.normal(size=o + 8 + 3)
+    fast, plain, slow = before.copy(), before.copy(), before.copy()
+    look_up(cells, at, count, table, fast, o)
+    popcount._plain_lookup_lanes(cells, at, count, table, plain, o)
+    for lane in range(8):
+        total = 0.0
+        for t in range(count):
+            total += float(table[cells[at + 8 * t + lane]])
+        slow[o + lane] = total
     assert fast.tolist() == slow.tolist()
     assert plain.tolist() == slow.tolist()
 

@@ -59,7 +59,13 @@ def test_picking_changes_nothing(scores: list[float]) -> None:
         ([1.0, 3.0, 2.0], 1, 2, 1.0, False),
         ([-5.0, -2.0, -9.0], 1, 0, 3.0, False),  # negative scores are scores
         ([2.0, 2.0, 2.0], 0, 1, 0.0, True),
-        ([1.0, 2.0, 2.0 + 0.5e-12], 1, 2, 0.0, True),  # equal but for rounding: the lower index, no negative margin
+        (
+            [1.0, 2.0, 2.0 + 0.5e-12],
+            1,
+            2,
+            0.0,
+            True,
+        ),  # equal but for rounding: the lower index, no negative margin
         ([1.0, 2.0, 2.0 + 4e-12], 2, 1, 4e-12, False),
         ([2.0 + 0.5e-12, 2.0], 0, 1, 0.5e-12, True),
         ([-math.inf, -math.inf], 0, 1, 0.0, True),

@@ -86,7 +86,9 @@ def test_exhausted_by_dict_and_never() -> None:
 @pytest.mark.parametrize("criterion", ["jmi", "mim", "cmim"])
 def test_exhausted_is_refused_where_nobody_knows(criterion: str) -> None:
     """A rule that can never speak would be ignored in silence."""
-    with pytest.raises((InputError, jifs.MismatchError), match=rf"exhausted.*{criterion}|{criterion}.*exhausted"):
+    with pytest.raises(
+        (InputError, jifs.MismatchError), match=rf"exhausted.*{criterion}|{criterion}.*exhausted"
+    ):
         choose(noise(0), 3, criterion, stop="exhausted")
 
 
@@ -138,7 +140,9 @@ def test_included_features_are_not_tested_but_conditioned_on() -> None:
 
 def test_excluded_features_do_not_count() -> None:
     """What is excluded may know the class: the test asks only of the others."""
-    sizes = [choose(signal(seed), exclude=[3, 7], stop=QUICK, random_state=seed).indices.size for seed in range(8)]
+    sizes = [
+        choose(signal(seed), exclude=[3, 7], stop=QUICK, random_state=seed).indices.size for seed in range(8)
+    ]
     assert sum(size == 0 for size in sizes) >= 6
 
 
@@ -215,7 +219,10 @@ def test_the_default_can_be_named() -> None:
         ({"rule": "permutation", "level": 1.0}, r"level must lie between 0 and 1, not 1\.0"),
         ({"rule": "permutation", "level": -0.1}, r"level must lie between 0 and 1"),
         ({"rule": "permutation", "level": True}, r"level must be a number, not True"),
-        ({"rule": "permutation", "permutations": 10}, r"10 permutations cannot reach the level 0\.05; use 19"),
+        (
+            {"rule": "permutation", "permutations": 10},
+            r"10 permutations cannot reach the level 0\.05; use 19",
+        ),
         ({"rule": "permutation", "permutations": 0}, r"0 permutations cannot reach"),
         ({"rule": "permutation", "permutations": -5}, r"-5 permutations cannot reach"),
         ({"rule": "permutation", "permutations": 20.5}, r"permutations .*20\.5|20\.5 permutations"),

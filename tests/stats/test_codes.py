@@ -92,7 +92,7 @@ def test_unsplit_tables_are_the_sum_over_classes(seed, sizes, cards, forced):
     codes, _, _ = world(seed, sizes, cards)
     column, blocks = codes.column(len(cards) - 1), codes.layout.blocks
     way = "planes" if forced else "histogram"
-    split, whole = (codes.tables(column, 0, blocks, by_class, way) for by_class in (True, False))
+    split, whole = (codes.tables(column, 0, blocks, by_class, way=way) for by_class in (True, False))
     for j in range(len(cards)):
         by_class = np.array(table(codes, split, j, column.levels))
         assert by_class.sum(axis=0).tolist() == table(codes, whole, j, column.levels, split=False)[0]

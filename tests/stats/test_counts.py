@@ -125,6 +125,19 @@ def test_merging_changes_neither_the_other_nor_the_batch():
     assert a.cells.tolist() == (before[0] + 2 * before[1]).tolist()
 
 
+def test_lent_memory_changes_no_count():
+    """Of any size and with anything in it; a second batch must not overwrite the first."""
+    columns, y = naive_encode.sample(3, SIZES, [2, 3, 5])
+    first, second = (batch(columns, y, [2, 3, 5], None, rows) for rows in (np.arange(50), np.arange(50, 104)))
+    for room in (np.full(10_000, -7), np.full(3, -7), np.full(10_000, -7.0)):
+        statistic = PairCounts(1, 0, 1, room=room)
+        statistic.update(first)
+        statistic.update(second)
+        for j, r in enumerate([2, 3, 5]):
+            found = first.layout.table_of(statistic.cells, j, len(SIZES), 3)
+            assert found.tolist() == naive.table(columns[j], columns[1], y, (len(SIZES), r, 3)).tolist()
+
+
 def test_nothing_seen_is_nothing_counted():
     a, b = TargetCounts(), TargetCounts()
     a.merge(b)
