@@ -25,8 +25,8 @@ from jifs.table import Table, refuse_nonfinite
 
 DISCRETE_LEVELS = 32
 """Most levels of a numeric column that is taken for discrete."""
-MOST_REPEATS = 8
-"""Integer weights repeat rows up to this many times the rows there are; beyond, they are used as real weights."""
+MOST_REPEATS, LEAST_REPEATED = 8, 1 << 20
+"""Integer weights repeat rows up to 8 times the rows there are, or a million; beyond, they are used as real weights."""
 STRIP_COLUMNS, STRIP_BYTES = 512, 1 << 19
 """Columns coded at a time by a thread: at least so many, more while they fit the cache."""
 
@@ -41,6 +41,8 @@ class Rows:
     starts: np.ndarray
     weights: np.ndarray | None
     size: float
+    present: np.ndarray
+    """The classes that have rows."""
 
     @property
     def labels(self) -> np.ndarray:
@@ -51,8 +53,11 @@ class Rows:
 class Encoding:
     """What was learned: a rule per column, and which columns are discrete."""
 
-    def __init__(self, table: Table, bins: BinRule, quick: tuple[np.ndarray, np.ndarray] | None) -> None:
+    def __init__(
+        self, table: Table, bins: BinRule, quick: tuple[np.ndarray, np.ndarray] | None, present: np.ndarray
+    ) -> None:
         self.bins = bins
+        self.present = present
         self.rules: dict[int, Rule] = {}
         self._quick = quick
         self._table = table
@@ -90,7 +95,7 @@ def encode(table: Table, bins: Any = 5) -> tuple[Codes, Encoding]:
     quick = None
     if isinstance(table.data, np.ndarray):
         quick = _quick_codes(table, rule, rows, narrow, cards)
-    encoding = Encoding(table, rule, quick)
+    encoding = Encoding(table, rule, quick, rows.present)
     wide = _ruled_codes(table, encoding, rows, narrow, cards, np.flatnonzero(cards == 0))
     return Codes(narrow, wide, cards, rows.starts, rows.order, rows.weights, rows.size), encoding
 
@@ -106,13 +111,15 @@ def _rows_in_use(table: Table) -> Rows:
     if table.weights is not None:
         order = order[table.weights[order] > 0]
         weights, size = table.weights[order].astype(np.float64), float(table.weights.sum())
-        if (weights == np.floor(weights)).all() and size <= MOST_REPEATS * table.n:
+        if (weights == np.floor(weights)).all() and size <= max(MOST_REPEATS * table.n, LEAST_REPEATED):
             order, weights = np.repeat(order, weights.astype(np.int64)), None
         else:
             weights = weights / weights.max()
             weights *= weights.size / weights.sum()
-    starts = np.concatenate([[0], np.cumsum(np.bincount(y[order], minlength=classes))])
-    return Rows(order, starts, weights, size)
+    counts = np.bincount(y[order], minlength=classes)
+    present = np.flatnonzero(counts)
+    starts = np.concatenate([[0], np.cumsum(counts[present])])
+    return Rows(order, starts, weights, size, present)
 
 
 def _quick_codes(
@@ -190,7 +197,8 @@ def _profile(
 
 def _span(low: np.ndarray, high: np.ndarray) -> np.ndarray:
     """Number of values from low to high where that is at most 64, else 0; without overflow in narrow types."""
-    near = (high.astype(np.float64) - low.astype(np.float64)) < 4 * kernels.SPAN
+    with np.errstate(over="ignore"):
+        near = (high.astype(np.float64) - low.astype(np.float64)) < 4 * kernels.SPAN
     if low.dtype.kind in "iu" and low.dtype.itemsize < 8:
         low, high = low.astype(np.int64), high.astype(np.int64)
     span = np.zeros(low.size, np.int64)

@@ -134,14 +134,16 @@ def faces_of(criterion: Any) -> tuple[str, ...]:
 def _paths(own: Iterable[str]) -> dict[str, tuple[str, ...]]:
     """Every face that can be reached, with the shortest chain of conversions from one of its own."""
     paths: dict[str, tuple[str, ...]] = {face: (face,) for face in own}
-    fresh = list(paths)
-    while fresh:
-        fresh = [
-            to
-            for at in fresh
-            for start, to in CONVERSIONS
-            if start == at and to not in paths and paths.setdefault(to, (*paths[at], to))
-        ]
+    waiting = list(paths)
+    while waiting:
+        at = waiting.pop(0)
+        for start, to in CONVERSIONS:
+            if start == at and to not in paths:
+                paths[to] = (*paths[at], to)
+                if (
+                    to != "ranks"
+                ):  # the first step of a run is a ranking; a form made of it is another criterion
+                    waiting.append(to)
     return paths
 
 

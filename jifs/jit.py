@@ -23,7 +23,6 @@ import sys
 import tempfile
 import threading
 import time
-import warnings
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import contextmanager
@@ -73,9 +72,35 @@ def _house_stamp() -> str:
     return digest.hexdigest()[:16]
 
 
+def _own_stamp(py_func: Callable[..., Any]) -> str:
+    """Hash of what a plug-in's kernel is compiled from: its file, and whatever its code names outside the function.
+
+    A kernel of another file counts with its own stamp, a module with its source, a number with its value.
+    """
+    digest = hashlib.sha256(Path(inspect.getfile(py_func)).read_bytes())
+    codes, names = [py_func.__code__], set[str]()
+    while codes:
+        code = codes.pop()
+        names.update(code.co_names)
+        codes.extend(const for const in code.co_consts if inspect.iscode(const))
+    for name in sorted(names & py_func.__globals__.keys()):
+        value = py_func.__globals__[name]
+        other = getattr(value, "py_func", value)
+        file = getattr(other, "__file__", None) if inspect.ismodule(other) else None
+        if inspect.isfunction(other) and other.__code__.co_filename != py_func.__code__.co_filename:
+            digest.update(
+                (name + _own_stamp(other)).encode() if os.path.exists(inspect.getfile(other)) else b"?"
+            )
+        elif file is not None and os.path.exists(file):
+            digest.update(name.encode() + Path(file).read_bytes())
+        elif isinstance(value, bool | int | float | complex | str | bytes | tuple):
+            digest.update(f"{name}={value!r}".encode())
+    return digest.hexdigest()[:16]
+
+
 def cache_folder() -> Path:
     """Where compiled kernels are kept: JIFS_CACHE_DIR, else NUMBA_CACHE_DIR/jifs, else the user's cache folder."""
-    if "JIFS_CACHE_DIR" in os.environ:
+    if os.environ.get("JIFS_CACHE_DIR"):
         return Path(os.environ["JIFS_CACHE_DIR"])
     if _settings.CACHE_DIR:
         return Path(_settings.CACHE_DIR) / "jifs"
@@ -92,10 +117,9 @@ class _StampedLocator:
     """Tells Numba where a kernel's compiled form is kept: a folder per state of the sources."""
 
     def __init__(self, py_func: Callable[..., Any], py_file: str) -> None:
-        own = Path(py_file)
         stamp = _house_stamp()
-        if (Path(__file__).parent / "kernels") not in own.parents:
-            stamp += "-" + hashlib.sha256(own.read_bytes()).hexdigest()[:16]
+        if (Path(__file__).parent / "kernels") not in Path(py_file).parents:
+            stamp += "-" + _own_stamp(py_func)
         self._path = cache_folder() / stamp
         self._stamp = stamp
         self._line = py_func.__code__.co_firstlineno
@@ -142,10 +166,15 @@ def _keep_on_disk(dispatcher: Any) -> None:
                 return None
 
         def save_overload(self, sig: Any, data: Any) -> None:
-            try:
-                super().save_overload(sig, data)  # type: ignore[no-untyped-call]
-            except OSError as error:
-                warnings.warn(f"compiled kernels could not be kept on disk: {error}", stacklevel=2)
+            for attempt in (1, 2):
+                try:
+                    super().save_overload(sig, data)  # type: ignore[no-untyped-call]
+                    return
+                except OSError:
+                    return  # a full disk or a locked folder: the kernel stays in memory
+                except Exception:  # a damaged index: begin a new one, once
+                    if attempt == 1:
+                        self.flush()  # type: ignore[no-untyped-call]
 
     try:
         dispatcher._cache = StampedCache(dispatcher.py_func)  # type: ignore[no-untyped-call]
@@ -182,15 +211,15 @@ def llvm_function(builder: Any, name: str, result: Any, arguments: list[Any]) ->
 
 _asked: ContextVar[int | None] = ContextVar("jifs_threads", default=None)
 _inside: ContextVar[bool] = ContextVar("jifs_inside_a_task", default=False)
+MOST_THREADS = 256
 _team: ThreadPoolExecutor | None = None
-_team_size = 0
 _team_lock = threading.Lock()
 
 
 def _forget_team() -> None:
     """A forked child has none of its parent's threads."""
-    global _team, _team_size, _team_lock
-    _team, _team_size, _team_lock = None, 0, threading.Lock()
+    global _team, _team_lock
+    _team, _team_lock = None, threading.Lock()
 
 
 if hasattr(os, "register_at_fork"):
@@ -210,7 +239,7 @@ def _available() -> int:
 
 def thread_count() -> int:
     """Threads the next kernel will use."""
-    return _asked.get() or _available()
+    return min(_asked.get() or _available(), MOST_THREADS)
 
 
 @contextmanager
@@ -223,13 +252,12 @@ def threads(count: int | None) -> Iterator[int]:
         _asked.reset(token)
 
 
-def _workers(count: int) -> ThreadPoolExecutor:
-    global _team, _team_size
+def _workers() -> ThreadPoolExecutor:
+    """The team of all calls: it grows by itself as more threads are wanted at a time."""
+    global _team
     with _team_lock:
-        if _team is None or _team_size < count:
-            old, _team, _team_size = _team, ThreadPoolExecutor(count, "jifs"), count
-            if old is not None:
-                old.shutdown(wait=False)
+        if _team is None:
+            _team = ThreadPoolExecutor(MOST_THREADS, "jifs")
         return _team
 
 
@@ -264,7 +292,7 @@ def spread(
         _inside.set(True)  # a task that spreads again stays in its thread, so the team can't wait for itself
         work()
 
-    others = [_workers(team - 1).submit(helper) for _ in range(team - 1)]
+    others = [_workers().submit(helper) for _ in range(team - 1)]
     token = _inside.set(True)
     try:
         work()

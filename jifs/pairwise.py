@@ -15,7 +15,7 @@ from jifs import jit, registry
 from jifs.errors import InputError, near
 from jifs.plan import checked_threads
 from jifs.progress import as_progress
-from jifs.selector import memory
+from jifs.selector import is_source, memory
 from jifs.stats.base import Stats
 
 WHICH = ("mi", "cmi", "cmi_target")
@@ -39,7 +39,7 @@ def pairs(
         raise InputError(f"unknown matrix {which!r}.{near(str(which), WHICH)} Known: {', '.join(WHICH)}")
     estimator = registry.info(info)
     source = X
-    if not (callable(getattr(X, "reduce", None)) and hasattr(X, "layout")):
+    if not is_source(X, y=y, bins=bins, task=task, discrete=discrete, sample_weight=sample_weight):
         source = memory(
             X, y, bins=bins, task=task, discrete=discrete, sample_weight=sample_weight, n_jobs=n_jobs
         )

@@ -6,7 +6,7 @@ import inspect
 import math
 import warnings
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import MISSING, dataclass, field
 from numbers import Integral, Real
 from typing import Any
 
@@ -62,8 +62,19 @@ def checked_threads(n_jobs: Any) -> int | None:
     return int(n_jobs)
 
 
+def checked_seed(random_state: Any) -> int | None:
+    """The seed asked for, or a refusal."""
+    if random_state is not None and (not is_whole(random_state) or random_state < 0):
+        raise InputError(f"random_state must be a whole number from 0 on, or None, not {random_state!r}")
+    return None if random_state is None else int(random_state)
+
+
 def make_plan(criterion: Any, strategy: str | None, info: str, params: dict[str, Any] | None) -> Plan:
     """Find the criterion, its information and the strategy by name, and see that they meet."""
+    if params is not None and not (isinstance(params, dict) and all(isinstance(key, str) for key in params)):
+        raise InputError(
+            f"params must be a dict of the criterion's parameters, such as {{'beta': 0.5}}, not {params!r}"
+        )
     params = dict(params or {})
     if isinstance(criterion, str):
         entry = registry.find("criterion", criterion)
@@ -74,16 +85,17 @@ def make_plan(criterion: Any, strategy: str | None, info: str, params: dict[str,
                 f"criterion must be a name or an object with a face of a criterion, not {criterion!r}"
             )
         entry, name, own = None, type(criterion).__name__.lower(), criterion
+        if params:
+            raise InputError("params go with the name of a criterion; an object already has its own")
     chosen = registry.find("strategy", strategy or (entry.default if entry else "forward"))
     need = chosen.faces[0]
     if need not in faces.reachable(faces.faces_of(own)):
         raise _mismatch(name, own, chosen, need)
-    uses_info = isinstance(getattr(own, "info", None), object) and hasattr(own, "info")
-    if not uses_info and info != "plugin":
-        raise InputError(
-            f"criterion '{name}' does not use an information estimator, so info={info!r} means nothing to it"
-        )
-    return Plan(name, entry, own, chosen, getattr(own.info, "name", None) if uses_info else None, params)
+    own_info = getattr(own, "info", None)
+    if info != "plugin" and (own_info is None or entry is None):
+        why = "does not use an information estimator" if own_info is None else "is an object with its own"
+        raise InputError(f"criterion '{name}' {why}, so info={info!r} means nothing to it")
+    return Plan(name, entry, own, chosen, getattr(own_info, "name", None), params)
 
 
 def _instance(entry: registry.Entry, info: str, params: dict[str, Any]) -> Any:
@@ -94,6 +106,11 @@ def _instance(entry: registry.Entry, info: str, params: dict[str, Any]) -> Any:
             raise InputError(
                 f"criterion '{entry.name}' has no parameter {name!r}.{near(name, known)} {listed}"
             )
+    missing = [name for name in known if entry.params[name] is MISSING and name not in params]
+    if missing:
+        raise InputError(
+            f"criterion '{entry.name}' needs its parameter {missing[0]!r}: params={{{missing[0]!r}: ...}}"
+        )
     more = {"info": registry.info(info)} if "info" in entry.params else {}
     if not more:
         registry.find("info", info)
@@ -123,7 +140,7 @@ def _features(which: Iterable[Any], source: Any, role: str) -> list[int]:
             continue
         if names is None:
             names = {source.name_of(j): j for j in range(source.m)}
-        if item not in names:
+        if not isinstance(item, str) or item not in names:
             raise InputError(f"{role}: there is no feature {item!r}.{near(str(item), names)}")
         found.append(names[item])
     return list(dict.fromkeys(found))
@@ -156,13 +173,21 @@ def make_task(
     if k > available:
         plan.warn(f"k = {k} is more than the {available} features there are; all are selected")
         k = available
+    stats.free = free
     tolerance = getattr(plan.maker, "tolerance", 1e-12)
     return Task(
-        source.m, k, plan.criterion, tolerance, tuple(first), free, _stop(stop, stats, seed), seed=seed
+        source.m,
+        k,
+        plan.criterion,
+        tolerance,
+        tuple(first),
+        free,
+        _stop(stop, stats, seed, plan.criterion),
+        seed=seed,
     )
 
 
-def _stop(stop: Any, stats: Stats, seed: int | None) -> Stop | None:
+def _stop(stop: Any, stats: Stats, seed: int | None, name: str) -> Stop | None:
     """The stop rule that is meant by a number, a name or a dict with `rule` and its parameters."""
     if stop is None:
         return None
@@ -176,8 +201,12 @@ def _stop(stop: Any, stats: Stats, seed: int | None) -> Stop | None:
         )
     given = dict(stop)
     rule = given.pop("rule", None)
-    known = {"threshold": {"below"}, "permutation": {"level", "permutations"}, "exhausted": set[str]()}
-    if rule not in known:
+    known: dict[str, set[str]] = {
+        "threshold": {"below"},
+        "permutation": {"level", "permutations"},
+        "exhausted": set(),
+    }
+    if not isinstance(rule, str) or rule not in known:
         raise InputError(f"unknown stop rule {rule!r}.{near(str(rule), known)} Known: {', '.join(known)}")
     unknown = set(given) - known[rule]
     if unknown:
@@ -190,7 +219,7 @@ def _stop(stop: Any, stats: Stats, seed: int | None) -> Stop | None:
             raise InputError("stop rule 'threshold' needs 'below', the least score that is taken")
         return Below(float(given["below"]))
     if rule == "exhausted":
-        return Exhausted()
+        return Exhausted(name)
     from jifs.estimators.permutation import Permutation
 
     return Permutation(stats, seed=seed or 0, **given)

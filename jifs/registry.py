@@ -13,6 +13,7 @@ import inspect
 import sys
 import traceback
 import warnings
+import zlib
 from collections.abc import Callable
 from dataclasses import MISSING, dataclass, fields, is_dataclass
 from importlib.metadata import EntryPoint, entry_points
@@ -87,13 +88,8 @@ def _register(
     about = (getattr(module, "__doc__", None) or "").strip()
     params = {key: value for key, value in _parameters(cls).items() if key not in fixed}
     make = functools.partial(cls, **fixed) if fixed else cls
-    known = _registered.get((kind, name))
-    if known is not None and known.module != cls.__module__:
-        warnings.warn(
-            f"{kind} '{name}' of {known.module} is replaced by the one of {cls.__module__}",
-            JifsWarning,
-            stacklevel=4,
-        )
+    if not _may_take(kind, name, cls.__module__):
+        return
     _registered[kind, name] = Entry(
         name,
         kind,
@@ -108,6 +104,23 @@ def _register(
         reads,
         "\n\n".join(part for part in (summary, doc, about) if part),
     )
+
+
+def _may_take(kind: str, name: str, module: str) -> bool:
+    """Whether a module may register this name; one that takes another's name is warned of.
+
+    Who declares the name by an entry point does not take it back from a cell or a file that has replaced it.
+    """
+    known = _registered.get((kind, name))
+    point = _declared().get((kind, name))
+    owner = known.module if known is not None else point.module if point is not None else module
+    if owner == module:
+        return True
+    if point is not None and point.module == module:
+        return False
+    text = f"{kind} '{name}' of {owner} is replaced by the one of {module}"
+    warnings.warn(text, JifsWarning, stacklevel=4)
+    return True
 
 
 def criterion(
@@ -193,9 +206,12 @@ def names(kind: str) -> list[str]:
 
 def _load(point: EntryPoint, kind: str, name: str) -> bool:
     """Import an entry point; a broken one warns by name and is skipped."""
+    before = dict(_registered)
     try:
         point.load()
-    except Exception as error:
+    except (Exception, SystemExit) as error:
+        if point.module not in sys.modules:  # else it is whole, and only what was asked of it is missing
+            _take_back(point.module, before)
         _broken.add(f"{kind}.{name}")
         warnings.warn(
             f"plug-in '{name}' ({point.value}) could not be loaded and is skipped: {type(error).__name__}: {error}",
@@ -214,13 +230,23 @@ def _load(point: EntryPoint, kind: str, name: str) -> bool:
     return True
 
 
+def _take_back(module: str, before: dict[tuple[str, str], Entry]) -> None:
+    """Undo what a module registered before it failed; what it made others register stays."""
+    for key in [key for key, entry in _registered.items() if entry.module == module]:
+        if key in before:
+            _registered[key] = before[key]
+        else:
+            del _registered[key]
+
+
 def find(kind: str, name: str) -> Entry:
     """The entry of a name, imported now if need be; an unknown name is refused with the nearest ones."""
-    key = (kind, name)
-    if key not in _registered and isinstance(name, str) and key in _declared():
-        _load(_declared()[key], kind, name)
-    if key in _registered:
-        return _registered[key]
+    if isinstance(name, str):
+        key = (kind, name)
+        if key not in _registered and key in _declared():
+            _load(_declared()[key], kind, name)
+        if key in _registered:
+            return _registered[key]
     known = names(kind)
     label = "information estimator" if kind == "info" else kind
     raise InputError(f"unknown {label} {name!r}.{near(str(name), known)} Known: {', '.join(known)}")
@@ -251,13 +277,13 @@ def info(name: str, **params: Any) -> Any:
 
 def load_plugin(path: str | Path) -> list[str]:
     """Run one plug-in file and return the names it registered."""
-    path = Path(path)
+    path = Path(path).absolute()
     if not path.is_file():
         raise InputError(f"plug-in file '{path}' does not exist")
     if path.suffix != ".py":
         raise InputError(f"plug-in file '{path}' is not a Python file (.py)")
     before = dict(_registered)
-    module_name = "jifs_plugin_" + path.stem
+    module_name = f"jifs_plugin_{path.stem}_{zlib.crc32(str(path).encode()):08x}"
     spec = importlib.util.spec_from_file_location(module_name, path)
     assert spec is not None
     assert spec.loader is not None
@@ -267,8 +293,7 @@ def load_plugin(path: str | Path) -> list[str]:
         spec.loader.exec_module(module)
     except BaseException as error:
         sys.modules.pop(module_name, None)
-        _registered.clear()
-        _registered.update(before)
+        _take_back(module_name, before)
         if not isinstance(error, Exception | SystemExit):
             raise
         lines = [

@@ -15,7 +15,7 @@ import numpy as np
 from jifs import faces, jit, registry
 from jifs.encode import encode
 from jifs.errors import InputError
-from jifs.plan import Plan, checked_count, checked_threads, make_plan, make_task
+from jifs.plan import Plan, checked_count, checked_seed, checked_threads, make_plan, make_task
 from jifs.progress import as_progress
 from jifs.result import Result, Step
 from jifs.search.base import Outcome, Task
@@ -85,19 +85,19 @@ def select(
     (best score below it), "permutation", "exhausted", or a dict such as {"rule": "permutation", "level": 0.01}.
     """
     start = time.perf_counter()
-    k = checked_count(k)
+    k, seed = checked_count(k), checked_seed(random_state)
     plan = make_plan(criterion, strategy, info, params)
     with jit.threads(checked_threads(n_jobs)) as team, as_progress(progress) as bar:
         source = _source(X, y, plan, bins, task, discrete, sample_weight)
         _check_target(source, plan)
         stats = Stats(source)
-        job = make_task(source, stats, plan, k, include, exclude, stop, random_state, drop_constant)
+        job = make_task(source, stats, plan, k, include, exclude, stop, seed, drop_constant)
         bar.start(job.k, plan.criterion)
         object.__setattr__(job, "advance", lambda j: bar.advance(1, source.name_of(j)))
         method = faces.as_face(plan.maker, plan.strategy.faces[0])
         outcome = plan.strategy.make().run(method, stats, job)
     facts = _facts(stats, plan, job, outcome, team, time.perf_counter() - start)
-    return _report(source, plan, outcome, facts, random_state, time.perf_counter() - start)
+    return _report(source, plan, outcome, facts, seed, time.perf_counter() - start)
 
 
 # ------------------------------------------------------------------------------------------------------- the data
@@ -114,14 +114,20 @@ def _table(X: Any, y: Any, task: str | None, discrete: Any, sample_weight: Any) 
     return as_table(X, y, task=task, discrete=discrete, sample_weight=sample_weight)
 
 
+def is_source(X: Any, **given: Any) -> bool:
+    """Whether X is a source; then nothing may be said of its encoding again."""
+    if not (callable(getattr(X, "reduce", None)) and hasattr(X, "layout")):
+        return False
+    for name, value in given.items():
+        if value is not None and not (name == "bins" and value == 5):
+            raise InputError(f"a source is already encoded: {name} belongs to jifs.memory(...)")
+    return True
+
+
 def _source(
     X: Any, y: Any, plan: Plan, bins: Any, task: str | None, discrete: Any, sample_weight: Any
 ) -> Any:
-    if callable(getattr(X, "reduce", None)) and hasattr(X, "layout"):
-        if y is not None or sample_weight is not None or task is not None or discrete is not None:
-            raise InputError(
-                "a source is already encoded: y, task, discrete and sample_weight belong to jifs.memory(...)"
-            )
+    if is_source(X, y=y, bins=bins, task=task, discrete=discrete, sample_weight=sample_weight):
         return X
     start = time.perf_counter()
     table = _table(X, y, task, discrete, sample_weight)
@@ -138,7 +144,7 @@ def _check_target_kind(kind: str, name: str, plan: Plan) -> None:
     tasks = plan.entry.tasks if plan.entry is not None else ("class", "real")
     who = f"criterion '{plan.criterion}'"
     if kind in tasks and plan.info is not None:
-        tasks, who = registry.find("info", plan.info).tasks, f"info '{plan.info}'"
+        tasks, who = plan.maker.info.tasks, f"info '{plan.info}'"
     if kind not in tasks:
         have, want = ("real numbers", "classes") if kind == "real" else ("classes", "real numbers")
         cut = "cut it into classes first, or pass task='class' to take every value as a class"
@@ -150,7 +156,9 @@ def _check_target(source: Any, plan: Plan) -> None:
     if source.target_kind == "none":
         raise InputError("the source has no target: give y to jifs.memory(X, y)")
     _check_target_kind(source.target_kind, "y", plan)
-    if source.classes < 2:
+    if source.n < 2:
+        raise InputError("sample_weight leaves 1 sample (row) only; a selection needs 2 or more")
+    if source.target_kind == "class" and source.classes < 2:
         plan.warn("the target has one class only: every relevance is 0 and features come by lowest index")
 
 

@@ -62,7 +62,9 @@ class Run:
 
     def _set(self, given: np.ndarray) -> None:
         self.given = given
-        rest = np.delete(np.arange(given.size), self.taken)
+        free = self.stats.free.copy()
+        free[self.taken] = False
+        rest = np.flatnonzero(free)
         silent = not (
             np.abs(given[rest]) > TOLERANCE
         ).any()  # as before an exclusive or: silent alone, not together

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from jifs import Info, Stats, criterion, info, kernel
+from jifs import Info, InputError, Stats, criterion, info, kernel
 from jifs.kernels.counts import tables_by_planes
 from jifs.kernels.entropy import table_sums_lookup
 
@@ -34,6 +34,11 @@ class CMIM:
     include_marginal: bool = False
     lazy: bool = True
     info: Info = field(default_factory=lambda: info("plugin"))
+
+    def __post_init__(self) -> None:
+        for name in ("include_marginal", "lazy"):
+            if not isinstance(getattr(self, name), bool | np.bool_):
+                raise InputError(f"parameter {name} must be True or False, not {getattr(self, name)!r}")
 
     def open(self, stats: Stats) -> Eager:
         """A run with nothing selected: lazy where the bit planes are at hand."""
@@ -87,6 +92,7 @@ class Lazy(Eager):
         self.done = np.zeros(view.width.size, np.int64)
         self.members = Members()
         self.counted = 0
+        self.looked_at = 0
 
     def take(self, k: int) -> None:
         """Add feature k; nothing is counted until somebody asks."""
@@ -103,7 +109,7 @@ class Lazy(Eager):
 
     def facts(self) -> dict[str, Any]:
         """How many tables the laziness counted, and how many there are."""
-        return {"lazy_tables": self.counted, "eager_tables": len(self.taken) * self.relevance.size}
+        return {"lazy_tables": self.counted, "eager_tables": self.looked_at * self.relevance.size}
 
     def _scores(self, free: np.ndarray, cut: float) -> np.ndarray:
         if not self.taken:
@@ -114,6 +120,7 @@ class Lazy(Eager):
             everything: tuple[Any, ...] = (*state, *self.view, *self.members.arrays(), scores)
             counted = bring_up(*everything)
         self.counted += counted
+        self.looked_at = len(self.taken)
         self.stats.facts["tables_counted"] += counted
         return scores
 

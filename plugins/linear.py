@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from math import isfinite
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -36,7 +37,7 @@ class Linear:
     def __post_init__(self) -> None:
         for name in ("beta", "gamma"):
             value = getattr(self, name)
-            if isinstance(value, bool) or not isinstance(value, int | float) or not isfinite(value):
+            if isinstance(value, bool | np.bool_) or not isinstance(value, Real) or not isfinite(value):
                 raise InputError(f"parameter {name} must be a finite number, not {value!r}")
 
     def open(self, stats: Stats) -> LinearRun:

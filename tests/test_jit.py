@@ -6,6 +6,7 @@ What concerns the cache on disk runs in processes of its own, on a tiny package 
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
 import textwrap
@@ -111,15 +112,24 @@ def python(program: str, environment: dict[str, str], folder: Path, *flags: str)
     return done.stdout
 
 
+@pytest.fixture(scope="module")
+def used_house(tmp_path_factory):
+    """A house whose kernels were compiled once, by another process."""
+    house = TinyHouse(tmp_path_factory.mktemp("house"))
+    assert house.run() == (EXPECTED, 0)
+    return house
+
+
 @pytest.fixture
-def house(tmp_path):
+def house(used_house, tmp_path):
+    """A copy of its own, the compiled kernels included."""
+    shutil.copytree(used_house.cache, tmp_path / "cache")
     return TinyHouse(tmp_path)
 
 
 @NEEDS_COMPILER
 @pytest.mark.fresh
 def test_a_kernel_is_compiled_once_and_then_loaded(house):
-    assert house.run() == (EXPECTED, 0)
     assert house.run() == (EXPECTED, 1)
 
 
@@ -143,9 +153,7 @@ def test_a_kernel_is_compiled_once_and_then_loaded(house):
     ],
 )
 def test_an_edited_kernel_is_never_run_stale(house, name, old, new, answer):
-    assert house.run() == (EXPECTED, 0)
     house.edit(name, old, new)
-    assert house.run()[0] == answer
     assert house.run()[0] == answer
     house.edit(name, new, old)
     assert house.run()[0] == EXPECTED
@@ -156,7 +164,6 @@ def test_an_edited_kernel_is_never_run_stale(house, name, old, new, answer):
 @pytest.mark.parametrize("ending", ["nbi", "nbc"])
 @pytest.mark.parametrize("damage", ["cut", "empty", "noise"])
 def test_a_damaged_file_is_the_same_as_none(house, ending, damage):
-    assert house.run() == (EXPECTED, 0)
     for path in house.kept(ending):
         whole = path.read_bytes()
         path.write_bytes(
@@ -169,7 +176,6 @@ def test_a_damaged_file_is_the_same_as_none(house, ending, damage):
 @NEEDS_COMPILER
 @pytest.mark.fresh
 def test_lost_files_are_made_again(house):
-    assert house.run() == (EXPECTED, 0)
     for path in house.kept("nbc"):
         path.unlink()
     assert house.run() == (EXPECTED, 0)

@@ -398,6 +398,9 @@ def test_constants_are_dropped_when_asked_for() -> None:
     given = choose(3, "mrmr", w, drop_constant=True, include=[8])
     assert given.indices[0] == 8
     assert 0 not in given.indices
+    assert (
+        len(choose(8, "mrmr", w, drop_constant=True, include=[8]).indices) == 8
+    )  # it counts, without a warning
 
 
 @pytest.mark.filterwarnings("ignore:k = 1 is more:jifs.JifsWarning")
@@ -607,7 +610,10 @@ class Interrupted:
 
 @pytest.mark.parametrize(("where", "kept"), [("gains", 2), ("take", 3)])
 def test_an_interrupt_keeps_what_there_is(where: str, kept: int) -> None:
-    result = choose(6, Interrupted(3, where))
+    try:
+        result = choose(6, Interrupted(3, where))
+    except KeyboardInterrupt:
+        pytest.fail("the interrupt was not held")
     assert result.indices.tolist() == choose(kept).indices.tolist()
     assert result.scores.tolist() == choose(kept).scores.tolist()
     assert result.facts["stopped"] == f"interrupted after {kept} features"

@@ -42,7 +42,7 @@ class Permutation:
             )
         if self.stats.rows_in_memory("stop='permutation'").weights is not None:
             raise InputError(
-                "stop='permutation' cannot honour real sample weights; use integer weights or none"
+                "stop='permutation' cannot honour real sample weights, nor whole ones too large to repeat rows"
             )
 
     def reason(self, taken: list[int], free: np.ndarray, score: float, run: Any) -> str | None:

@@ -8,7 +8,6 @@ of `jifs.discretise`. A matrix is read in strips of columns that stay in the cac
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import numpy as np
@@ -47,7 +46,7 @@ def profile_real(x: Any, lo: int, hi: int, low: Any, high: Any, flaw: Any, part:
             least[j] = v if v < least[j] else least[j]
             most[j] = v if v > most[j] else most[j]
             flaws[j] += v - v  # NaN for NaN and for infinities, and it stays
-            parts[j] += abs(v - math.floor(v))
+            parts[j] += abs(v - np.floor(v))
 
 
 @kernel
@@ -61,7 +60,7 @@ def profile_real_columns(x: Any, lo: int, hi: int, low: Any, high: Any, flaw: An
             least = v if v < least else least
             most = v if v > most else most
             flaws += v - v
-            parts += abs(v - math.floor(v))
+            parts += abs(v - np.floor(v))
         low[j], high[j], flaw[j], part[j] = least, most, flaws, parts
 
 

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
+from jifs.errors import MismatchError
 from jifs.kernels.pick import best_one
 
 
@@ -86,6 +87,8 @@ class Strategy(Protocol):
 
 def pick(scores: np.ndarray, free: np.ndarray, task: Task) -> Pick:
     """Winner and runner-up among the free features, of which there is at least one; NaN is refused."""
+    if scores.shape != free.shape:
+        raise MismatchError(f"criterion '{task.name}' gave {scores.size} scores for {free.size} features")
     first = best_one(scores, free, task.tolerance, -1)
     if first <= -2:
         raise ArithmeticError(
@@ -118,9 +121,16 @@ class Below:
 class Exhausted:
     """Stop when the criterion says that no candidate can add anything."""
 
+    name: str
+
     def reason(self, taken: list[int], free: np.ndarray, score: float, run: Any) -> str | None:
         """The sentence for the user, or None."""
-        return "information is exhausted" if getattr(run, "exhausted", False) else None
+        if not hasattr(run, "exhausted"):
+            raise MismatchError(
+                f"stop='exhausted' needs a criterion that knows when nothing is left, as 'cmi' by forward;"
+                f" '{self.name}' does not"
+            )
+        return "information is exhausted" if run.exhausted else None
 
     def facts(self) -> dict[str, Any]:
         """Nothing beyond the reason."""

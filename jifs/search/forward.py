@@ -35,7 +35,7 @@ class Forward:
             task.advance(j)
         try:
             while len(steps) < task.k and free.any():
-                scores = best(free)
+                scores = np.asarray(best(free), np.float64)
                 found = pick(scores, free, task)
                 score = float(scores[found.winner])
                 reason = task.stop.reason([s.feature for s in steps], free, score, run) if task.stop else None

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from jifs.errors import MismatchError
 from jifs.registry import strategy
 from jifs.search.base import Outcome, Taken, Task, pick
 
@@ -22,6 +23,10 @@ class Rank:
     def run(self, face: Callable[..., Any], stats: Any, task: Task) -> Outcome:
         """Included features first, then by score."""
         scores = np.asarray(face(stats), np.float64)
+        if scores.shape != task.free.shape:
+            raise MismatchError(
+                f"criterion '{task.name}' gave {scores.size} scores for {task.free.size} features"
+            )
         steps = [Taken(j, float(scores[j]), {}, included=True) for j in task.include]
         free = task.free.copy()
         free[list(task.include)] = False

@@ -23,7 +23,8 @@ class MemorySource:
         self.n, self.m, self.classes = batch.n, table.m, batch.classes
         self.cards, self.layout, self.size = batch.cards, batch.layout, batch.size
         self.target_kind = table.target.kind if table.target is not None else "none"
-        self.labels: tuple[Any, ...] = table.target.labels if table.target is not None else ()
+        labels = table.target.labels if table.target is not None else ()
+        self.labels: tuple[Any, ...] = tuple(labels[c] for c in encoding.present) if labels else ()
 
     def name_of(self, j: int) -> str:
         """Name of feature j."""

@@ -39,6 +39,8 @@ class Stats:
 
     def __init__(self, source: Source) -> None:
         self.source = source
+        self.free = np.ones(source.m, np.bool_)
+        """The features that may be taken: all but the excluded ones."""
         self.facts: dict[str, Any] = {"tables_counted": 0, "passes": 0}
         self.clock: dict[str, float] = {"encoding": source.seconds, "counting": 0.0, "estimating": 0.0}
         self._memory: OrderedDict[Any, tuple[Any, int]] = OrderedDict()

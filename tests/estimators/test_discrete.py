@@ -134,7 +134,7 @@ def test_real_weights(name: str) -> None:
 @pytest.mark.parametrize("name", ["narrow", "wide", "many classes"])
 def test_whole_weights_too_many_to_repeat_the_rows(name: str, info: str) -> None:
     w = WORLDS[name]
-    weight = np.random.default_rng(2).integers(0, 30, w.n)
+    weight = np.random.default_rng(2).integers(0, 30, w.n) * 100_000
     x, y, how = w.columns, w.y, {"weights": weight, "info": info}
     ask, stats = jifs.info(info), desk(w, sample_weight=weight)
     assert stats.source.batch.weights is not None
@@ -142,6 +142,18 @@ def test_whole_weights_too_many_to_repeat_the_rows(name: str, info: str) -> None
     for k in (0, w.m - 1):
         expected = [cmi(a, y, x[k], **how) for a in x]
         assert ask.relevance_given(stats, k) == pytest.approx(expected, abs=1e-10)
+
+
+def test_two_estimators_at_one_desk_keep_to_themselves() -> None:
+    w = WORLDS["narrow"]
+    for order in (INFOS, INFOS[::-1]):
+        stats = desk(w)
+        for info in [*order, order[0]]:
+            ask, how = jifs.info(info), {"info": info}
+            assert ask.relevance(stats) == pytest.approx([mi(x, w.y, **how) for x in w.columns], abs=1e-10)
+            assert ask.redundancy(stats, 4) == pytest.approx(
+                [mi(x, w.columns[4], **how) for x in w.columns], abs=1e-10
+            )
 
 
 # ---- edges ---------------------------------------------------------------------------------------------------------

@@ -149,6 +149,15 @@ def test_only_free_candidates_count() -> None:
     assert rule.p_value(free) == 1 / 40
 
 
+def test_what_is_not_free_is_not_shuffled_against() -> None:
+    """A column of row numbers has much information by chance; excluded, it must not stand in the way."""
+    w = random_world(2, n=200)
+    X = np.column_stack([w.X, np.where(np.arange(200) % 3 == 0, 0, w.y), np.arange(200)])
+    rule = Permutation(desk(World(X, w.y)), 0.05, 39)
+    assert rule.p_value(np.ones(7, np.bool_)) == 1.0
+    assert rule.p_value(np.arange(7) < 6) == 1 / 40
+
+
 def test_the_search_is_told_when_to_stop() -> None:
     w = random_world(3, n=200)
     X = w.X.copy()

@@ -11,7 +11,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from naive import encode as naive
 
-from jifs.encode import DISCRETE_LEVELS, MOST_REPEATS, encode
+from jifs.encode import DISCRETE_LEVELS, LEAST_REPEATED, MOST_REPEATS, encode
 from jifs.errors import InputError
 from jifs.jit import COMPILED, threads
 from jifs.kernels import encode as kernels
@@ -276,7 +276,7 @@ def encoded(X, y, bins="none", **how):
         assert encoding.rule(j).n_levels == batch.cards[j]
     labels = table.target.values[batch.order]
     assert (np.diff(labels) >= 0).all()
-    assert np.diff(batch.starts).tolist() == np.bincount(labels, minlength=batch.classes).tolist()
+    assert np.diff(batch.starts).tolist() == np.bincount(labels)[encoding.present].tolist()
     return batch, encoding
 
 
@@ -484,10 +484,11 @@ def test_rows_of_weight_zero_teach_nothing():
             assert batch.order.tolist() == [0, 2, 4]
 
 
-def test_a_class_without_weight_keeps_its_place():
-    batch, _ = encoded(np.arange(4)[:, None], [0, 1, 1, 2], sample_weight=[1, 0, 0, 2])
-    assert batch.classes == 3
-    assert batch.starts.tolist() == [0, 1, 1, 3]
+def test_a_class_without_weight_is_absent_as_its_rows_are():
+    batch, encoding = encoded(np.arange(4)[:, None], [0, 1, 1, 2], sample_weight=[1, 0, 0, 2])
+    assert batch.classes == 2
+    assert batch.starts.tolist() == [0, 1, 3]
+    assert encoding.present.tolist() == [0, 2]
 
 
 def test_real_weights_are_scaled_to_the_number_of_rows():
@@ -508,7 +509,7 @@ def test_weights_at_the_ends_of_the_range(scale):
 
 
 def test_huge_whole_weights_are_not_repeated():
-    most = MOST_REPEATS * 3
+    most = max(MOST_REPEATS * 3, LEAST_REPEATED)
     batch, _ = encoded(np.arange(3)[:, None], [0, 1, 1], sample_weight=[1, 1, most - 2])
     assert batch.n == most
     batch, _ = encoded(np.arange(3)[:, None], [0, 1, 1], sample_weight=[1, 1, most - 1])

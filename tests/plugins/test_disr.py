@@ -50,6 +50,13 @@ def test_no_entropy_is_no_share() -> None:
     assert result.indices.tolist() == [0, 1, 2]
 
 
+def test_little_entropy_is_entropy() -> None:
+    """One row in 3000 is of the other class, and a feature tells which: a share of 1, however little there is."""
+    y = (np.arange(3000) == 7).astype(int)
+    result = choose(World(np.column_stack([y, np.zeros(3000, int), y]), y))
+    assert result.scores[1:] == pytest.approx([1.0, 2.0], abs=1e-9)
+
+
 def test_a_constant_in_good_company() -> None:
     """With the class itself the pair (constant, class) is all there is to know: its share is 1."""
     y = np.arange(30) % 3

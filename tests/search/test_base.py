@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from naive.search import TOL, winner
 
+from jifs.errors import MismatchError
 from jifs.search.base import Below, Exhausted, Task, pick
 
 
@@ -121,6 +122,9 @@ def test_below_a_threshold(score: float, stops: bool) -> None:
 
 def test_exhausted_asks_the_run() -> None:
     free = np.ones(3, np.bool_)
-    assert Exhausted().reason([], free, 0.0, SimpleNamespace(exhausted=True)) == "information is exhausted"
-    assert Exhausted().reason([], free, 0.0, SimpleNamespace(exhausted=False)) is None
-    assert Exhausted().facts() == {}
+    rule = Exhausted("toy")
+    assert rule.reason([], free, 0.0, SimpleNamespace(exhausted=True)) == "information is exhausted"
+    assert rule.reason([], free, 0.0, SimpleNamespace(exhausted=False)) is None
+    assert rule.facts() == {}
+    with pytest.raises(MismatchError, match="'toy' does not"):
+        rule.reason([], free, 0.0, SimpleNamespace())

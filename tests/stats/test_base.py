@@ -148,7 +148,7 @@ def test_nothing_left_with_many_levels():
 
 
 def test_a_source_without_rows_in_memory_says_so():
-    stream = SimpleNamespace(seconds=0.0, batch=None)
+    stream = SimpleNamespace(seconds=0.0, batch=None, m=1)
     stats = Stats(stream)
     for ask in (
         lambda: stats.join(None, 0),
