@@ -87,13 +87,19 @@ def make_plan(criterion: Any, strategy: str | None, info: str, params: dict[str,
         entry, name, own = None, type(criterion).__name__.lower(), criterion
         if params:
             raise InputError("params go with the name of a criterion; an object already has its own")
-    chosen = registry.find("strategy", strategy or (entry.default if entry else "forward"))
+    chosen = registry.find(
+        "strategy", strategy if strategy is not None else entry.default if entry else "forward"
+    )
     need = chosen.faces[0]
     if need not in faces.reachable(faces.faces_of(own)):
         raise _mismatch(name, own, chosen, need)
     own_info = getattr(own, "info", None)
-    if info != "plugin" and (own_info is None or entry is None):
-        why = "does not use an information estimator" if own_info is None else "is an object with its own"
+    if info != "plugin" and (entry is None or "info" not in entry.params):
+        why = (
+            "does not use an information estimator"
+            if own_info is None
+            else "has its own information estimator"
+        )
         raise InputError(f"criterion '{name}' {why}, so info={info!r} means nothing to it")
     return Plan(name, entry, own, chosen, getattr(own_info, "name", None), params)
 
@@ -171,7 +177,8 @@ def make_task(
         raise InputError(f"include names {len(first)} features, but k is {k}; k counts them too")
     available = int(free.sum())
     if k > available:
-        plan.warn(f"k = {k} is more than the {available} features there are; all are selected")
+        those = "there are" if available == source.m else "that may be taken"
+        plan.warn(f"k = {k} is more than the {available} features {those}; all are selected")
         k = available
     stats.free = free
     tolerance = getattr(plan.maker, "tolerance", 1e-12)

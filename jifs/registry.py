@@ -47,6 +47,8 @@ class Entry:
 
 
 _registered: dict[tuple[str, str], Entry] = {}
+_passed_over: dict[tuple[str, str], Entry] = {}
+"""Entries of installed packages whose names a file or a cell had taken before they were imported."""
 _broken: set[str] = set()
 
 
@@ -86,11 +88,15 @@ def _register(
     doc = inspect.getdoc(cls) or ""
     module = sys.modules.get(cls.__module__)
     about = (getattr(module, "__doc__", None) or "").strip()
-    params = {key: value for key, value in _parameters(cls).items() if key not in fixed}
+    known = _parameters(cls)
+    for key in fixed:
+        if key not in known:
+            raise InputError(
+                f"{kind} '{name}' fixes {key!r}, which is no parameter of {cls.__name__}.{near(key, known)}"
+            )
+    params = {key: value for key, value in known.items() if key not in fixed}
     make = functools.partial(cls, **fixed) if fixed else cls
-    if not _may_take(kind, name, cls.__module__):
-        return
-    _registered[kind, name] = Entry(
+    entry = Entry(
         name,
         kind,
         summary or doc.split("\n", 1)[0].rstrip(".") or name,
@@ -104,6 +110,7 @@ def _register(
         reads,
         "\n\n".join(part for part in (summary, doc, about) if part),
     )
+    (_registered if _may_take(kind, name, cls.__module__) else _passed_over)[kind, name] = entry
 
 
 def _may_take(kind: str, name: str, module: str) -> bool:
@@ -233,10 +240,11 @@ def _load(point: EntryPoint, kind: str, name: str) -> bool:
 def _take_back(module: str, before: dict[tuple[str, str], Entry]) -> None:
     """Undo what a module registered before it failed; what it made others register stays."""
     for key in [key for key, entry in _registered.items() if entry.module == module]:
-        if key in before:
-            _registered[key] = before[key]
-        else:
-            del _registered[key]
+        del _registered[key]
+        for older in (before, _passed_over):
+            if key in older:
+                _registered[key] = older[key]
+                break
 
 
 def find(kind: str, name: str) -> Entry:

@@ -91,6 +91,8 @@ def select(
         source = _source(X, y, plan, bins, task, discrete, sample_weight)
         _check_target(source, plan)
         stats = Stats(source)
+        if source is X:
+            stats.clock["encoding"] = 0.0  # done before, for all
         job = make_task(source, stats, plan, k, include, exclude, stop, seed, drop_constant)
         bar.start(job.k, plan.criterion)
         object.__setattr__(job, "advance", lambda j: bar.advance(1, source.name_of(j)))

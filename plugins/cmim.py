@@ -85,10 +85,14 @@ class Lazy(Eager):
     def __init__(self, rule: CMIM, stats: Stats, relevance: np.ndarray, view: Any, table: np.ndarray) -> None:
         super().__init__(rule, stats, relevance)
         self.view, self.table = view, table
+        m, in_slots = relevance.size, np.flatnonzero(view.slots >= 0)
+        in_order = np.array_equal(in_slots, view.slots[:m])  # then a slice does, without looking up each slot
+        self.used: Any = slice(0, m) if in_order else in_slots
+        self.feature: Any = slice(0, m) if in_order else view.slots[in_slots]
+        self.waiting = np.zeros(view.slots.size, np.bool_)
         self.partial = np.full(view.slots.size, np.inf)
         if rule.include_marginal:
-            used = view.slots >= 0
-            self.partial[used] = relevance[view.slots[used]]
+            self.partial[self.used] = relevance[self.feature]
         self.done = np.zeros(view.width.size, np.int64)
         self.members = Members()
         self.counted = 0
@@ -126,42 +130,50 @@ class Lazy(Eager):
 
     def _waiting(self, free: np.ndarray) -> np.ndarray:
         """Which slots hold a free feature."""
-        slots = self.view.slots
-        return np.where(slots >= 0, free[slots], False)
+        self.waiting[self.used] = free[self.feature]
+        return self.waiting
+
+
+class Store:
+    """An array that grows at its end."""
+
+    def __init__(self, kind: Any) -> None:
+        self.values = np.zeros(64, kind)
+        self.size = 0
+
+    def append(self, new: Any) -> None:
+        """Put a number or an array at the end; the room is doubled when it is full."""
+        end = self.size + np.size(new)
+        if end > self.values.size:
+            larger = np.zeros(2 * end, self.values.dtype)
+            larger[: self.size] = self.values[: self.size]
+            self.values = larger
+        self.values[self.size : end] = new
+        self.size = end
 
 
 class Members:
-    """Planes, class margins, levels and constants of the members of S, end to end in growing arrays."""
+    """Planes, class margins, levels and constants of the members of S, end to end."""
 
     def __init__(self) -> None:
-        self.planes, self.margins = np.zeros(0, np.uint64), np.zeros(0, np.int64)
-        self.planes_at, self.margins_at = [0], [0]
-        self.levels: list[int] = []
-        self.constants: list[float] = []
+        self.planes, self.margins, self.constants = Store(np.uint64), Store(np.int64), Store(np.float64)
+        self.planes_at, self.margins_at, self.levels = Store(np.int64), Store(np.int64), Store(np.int64)
+        self.planes_at.append(0)
+        self.margins_at.append(0)
 
     def append(self, planes: np.ndarray, margins: np.ndarray, levels: int, constant: float) -> None:
         """Add a member."""
-        self.planes = _grown(self.planes, self.planes_at, planes)
-        self.margins = _grown(self.margins, self.margins_at, margins)
+        self.planes.append(planes)
+        self.planes_at.append(self.planes.size)
+        self.margins.append(margins)
+        self.margins_at.append(self.margins.size)
         self.levels.append(levels)
         self.constants.append(constant)
 
     def arrays(self) -> tuple[np.ndarray, ...]:
         """What the kernel reads."""
-        at = (np.array(self.planes_at), np.array(self.margins_at))
-        return self.planes, at[0], self.margins, at[1], np.array(self.levels), np.array(self.constants)
-
-
-def _grown(store: np.ndarray, ends: list[int], new: np.ndarray) -> np.ndarray:
-    """`new` put after the last end; the array is doubled when it is full."""
-    start, end = ends[-1], ends[-1] + new.size
-    if end > store.size:
-        larger = np.zeros(2 * end, store.dtype)
-        larger[:start] = store[:start]
-        store = larger
-    store[start:end] = new
-    ends.append(end)
-    return store
+        stores = (self.planes, self.planes_at, self.margins, self.margins_at, self.levels, self.constants)
+        return tuple(store.values[: store.size] for store in stores)
 
 
 @kernel

@@ -372,6 +372,27 @@ def test_a_file_that_fails_takes_nothing_of_ours_with_it(write: Any) -> None:
     assert found == [[0], OURS["criterion"], OURS["info"]]
 
 
+@pytest.mark.fresh
+def test_a_name_that_a_failing_file_took_comes_back(write: Any) -> None:
+    """It took `jmi` before ours was imported, then asked for another name of the same file, then failed."""
+    path = write(
+        GOOD.format(name="jmi", sign="")
+        + "    from jifs import registry\n    registry.find('criterion', 'mrmr')\n    raise RuntimeError\n"
+    )
+    found = fresh(f"""
+        import json, warnings, jifs
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            try:
+                jifs.load_plugin({str(path)!r})
+            except jifs.InputError:
+                pass
+        result = jifs.select([[0, 1], [1, 1], [0, 0], [1, 0]], [0, 1, 0, 1], 1, "jmi")
+        print(json.dumps(result.trace[0].parts))
+    """)
+    assert "relevance" in found
+
+
 def test_an_interrupt_is_no_fault_of_the_file(write: Any) -> None:
     before = dict(registry._registered)
     with pytest.raises(KeyboardInterrupt):

@@ -345,6 +345,7 @@ def test_no_parameters_are_no_parameters() -> None:
         ({"info": "plug-in"}, r"unknown information estimator 'plug-in'\. Did you mean 'plugin'"),
         ({"info": None}, r"unknown information estimator None"),
         ({"strategy": ["rank"]}, r"unknown strategy \['rank'\]"),
+        ({"strategy": ""}, r"unknown strategy ''"),
         ({"info": ["plugin"]}, r"unknown information estimator \['plugin'\]"),
         ({"n_jobs": 0}, r"n_jobs must be a number of threads, or -1 or None for all, not 0"),
         ({"n_jobs": "two"}, r"n_jobs must be .*'two'"),
@@ -377,6 +378,23 @@ def test_an_info_is_not_given_to_a_criterion_that_has_none() -> None:
         InputError, match=r"'index' does not use an information estimator, so info='miller_madow'"
     ):
         choose(2, "index", info="miller_madow")
+
+
+@pytest.mark.usefixtures("door")
+def test_an_info_that_a_criterion_does_not_take_is_not_passed_over() -> None:
+    """Its own is made inside, so another one would be ignored."""
+
+    @jifs.criterion("settled", default="rank")
+    class Settled:
+        def __init__(self) -> None:
+            self.info = jifs.info("plugin")
+
+        def ranks(self, stats: Any) -> np.ndarray:
+            return np.asarray(self.info.relevance(stats))
+
+    assert choose(2, "settled").same_as(choose(2, "mim"))
+    with pytest.raises(InputError, match=r"'settled'.*info='miller_madow'"):
+        choose(2, "settled", info="miller_madow")
 
 
 def test_every_criterion_can_be_ranked_by_its_first_step() -> None:

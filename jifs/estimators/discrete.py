@@ -13,6 +13,7 @@ and is raised. The Miller-Madow estimate may be negative and is left as it is [M
 from __future__ import annotations
 
 import functools
+import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -34,7 +35,7 @@ LOOKUP_ROWS = 1 << 22
 """Most rows for which x log x is looked up."""
 TABLE_BYTES = 1 << 19
 """Tables held at a time by a thread, so that they are still in its cache when they are summed."""
-GRAIN = 100_000
+GRAIN = 400_000
 """Cells and words that are worth handing to another thread."""
 
 
@@ -255,9 +256,10 @@ class PlugIn(Info):
                 pair[others, k] = pair[k, others] = xz[here]
                 if split:
                     triple[others, k] = triple[k, others] = xzy[here]
-            advance(hi - lo)
+            with lock:
+                advance(hi - lo)
 
-        order = layout.slots[layout.slots >= 0]
+        order, lock = layout.slots[layout.slots >= 0], threading.Lock()
         with stats.timed("counting"):
             jit.spread(m, task, most=16)
         stats.facts["tables_counted"] += m * (m + 1) // 2

@@ -35,7 +35,9 @@ class Permutation:
     def __post_init__(self) -> None:
         if not 0 < self.level < 1:
             raise InputError(f"stop: level must lie between 0 and 1, not {self.level!r}")
-        if self.permutations != int(self.permutations) or self.permutations + 1 < 1 / self.level:
+        if self.permutations != int(self.permutations):
+            raise InputError(f"stop: permutations must be a whole number, not {self.permutations!r}")
+        if self.permutations + 1 < 1 / self.level:
             least = int(np.ceil(1 / self.level)) - 1
             raise InputError(
                 f"stop: {self.permutations!r} permutations cannot reach the level {self.level:g}; use {least} or more"

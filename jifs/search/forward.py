@@ -26,24 +26,29 @@ class Forward:
         best: Callable[[np.ndarray], np.ndarray] = getattr(run, "best", lambda free: run.gains())
         reports = hasattr(run, "facts")  # else the last feature need not be prepared for
         free = task.free.copy()
+        shown = free.view()
+        shown.flags.writeable = False  # the run may look at what is free, not change it
         steps: list[Taken] = []
         facts: dict[str, Any] = {}
-        for j in task.include:
-            steps.append(Taken(j, float(run.gains()[j]), parts(j), included=True))
-            run.take(j)
-            free[j] = False
-            task.advance(j)
         try:
+            for j in task.include:
+                steps.append(Taken(j, float(run.gains()[j]), dict(parts(j) or {}), included=True))
+                run.take(j)
+                free[j] = False
+                task.advance(j)
             while len(steps) < task.k and free.any():
-                scores = np.asarray(best(free), np.float64)
+                scores = np.asarray(best(shown), np.float64)
                 found = pick(scores, free, task)
                 score = float(scores[found.winner])
-                reason = task.stop.reason([s.feature for s in steps], free, score, run) if task.stop else None
+                reason = (
+                    task.stop.reason([s.feature for s in steps], shown, score, run) if task.stop else None
+                )
                 if reason:
                     facts["stopped"] = reason
                     break
                 second = found.runner_up if found.runner_up >= 0 else None
-                steps.append(Taken(found.winner, score, parts(found.winner), second, found.margin, found.tie))
+                own = dict(parts(found.winner) or {})
+                steps.append(Taken(found.winner, score, own, second, found.margin, found.tie))
                 free[found.winner] = False
                 if len(steps) < task.k or reports:
                     run.take(found.winner)
@@ -53,5 +58,5 @@ class Forward:
                 raise
             facts["stopped"] = f"interrupted after {len(steps)} features"
         if reports:
-            facts.update(run.facts())
+            facts = {**run.facts(), **facts}
         return Outcome(steps, facts=facts)

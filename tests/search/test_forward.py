@@ -137,6 +137,20 @@ def test_excluded_features_are_never_taken_nor_second() -> None:
     assert free.tolist() == [False, False, True, True, True, True]  # the task stays as it was
 
 
+def test_a_run_cannot_change_what_is_free() -> None:
+    """It gets a copy, or may not write; either way nothing is chosen that is not there."""
+
+    class Careless(Full):
+        def best(self, free: np.ndarray) -> np.ndarray:
+            scores = super().best(free)
+            if free.flags.writeable:
+                free[:] = False
+            return scores
+
+    careless, careful = search(Careless(), 3), search(Full(), 3)
+    assert [s.feature for s in careless.steps] == [s.feature for s in careful.steps]
+
+
 def test_nothing_free_is_nothing_taken() -> None:
     run = Full()
     assert search(run, 3, free=np.zeros(M, np.bool_)).steps == []
