@@ -159,6 +159,110 @@ def test_an_edited_kernel_is_never_run_stale(house, name, old, new, answer):
     assert house.run()[0] == EXPECTED
 
 
+# how a plug-in may reach what another file holds; deep.py is edited: 50 becomes 60
+DEEP = """
+    import numpy as np
+    from jifs.jit import kernel
+
+    NUMBER, TABLE = 50, np.array([50, 51])
+
+    @kernel
+    def deepest(x):
+        return x + 50
+"""
+ROUTES = {
+    "a kernel of the same file": """
+        from deep import deepest
+        from jifs.jit import kernel
+
+        @kernel
+        def between(x):
+            return deepest(x)
+
+        @kernel
+        def own(x):
+            return between(x)
+    """,
+    "a number used by a kernel of the same file": """
+        from deep import NUMBER
+        from jifs.jit import kernel
+
+        @kernel
+        def between(x):
+            return x + NUMBER
+
+        @kernel
+        def own(x):
+            return between(x)
+    """,
+    "a module": """
+        import deep
+        from jifs.jit import kernel
+
+        @kernel
+        def own(x):
+            return deep.deepest(x)
+    """,
+    "a module that imports it": """
+        import passage
+        from jifs.jit import kernel
+
+        @kernel
+        def own(x):
+            return passage.passed(x)
+    """,
+    "a kernel that calls it": """
+        from passage import passed
+        from jifs.jit import kernel
+
+        @kernel
+        def own(x):
+            return passed(x)
+    """,
+    "an array": """
+        from deep import TABLE
+        from jifs.jit import kernel
+
+        @kernel
+        def own(x):
+            return x + TABLE[0]
+    """,
+    "a closure": """
+        from deep import NUMBER
+        from jifs.jit import kernel
+
+        def make(number):
+            @kernel
+            def own(x):
+                return x + number
+
+            return own
+
+        own = make(NUMBER)
+    """,
+}
+PASSAGE = """
+    from deep import deepest
+    from jifs.jit import kernel
+
+    @kernel
+    def passed(x):
+        return deepest(x)
+"""
+
+
+@NEEDS_COMPILER
+@pytest.mark.fresh
+@pytest.mark.parametrize("route", ROUTES)
+def test_no_way_round_leads_to_a_stale_kernel(tmp_path, route):
+    house = TinyHouse(tmp_path)
+    for name, text in {"deep.py": DEEP, "passage.py": PASSAGE, "plugin.py": ROUTES[route]}.items():
+        (tmp_path / name).write_text(textwrap.dedent(text))
+    assert house.run()[0] == 53
+    house.edit("deep.py", "50", "60")
+    assert house.run()[0] == 63
+
+
 @NEEDS_COMPILER
 @pytest.mark.fresh
 @pytest.mark.parametrize("ending", ["nbi", "nbc"])
