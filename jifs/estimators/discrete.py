@@ -35,7 +35,7 @@ LOOKUP_ROWS = 1 << 22
 """Most rows for which x log x is looked up."""
 TABLE_BYTES = 1 << 19
 """Tables held at a time by a thread, so that they are still in its cache when they are summed."""
-GRAIN = 400_000
+GRAIN = 800_000
 """Cells and words that are worth handing to another thread."""
 
 
