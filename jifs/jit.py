@@ -20,6 +20,7 @@ import inspect
 import itertools
 import os
 import sys
+import sysconfig
 import tempfile
 import threading
 import time
@@ -73,29 +74,46 @@ def _house_stamp() -> str:
 
 
 def _own_stamp(py_func: Callable[..., Any]) -> str:
-    """Hash of what a plug-in's kernel is compiled from: its file, and whatever its code names outside the function.
+    """Hash of what a plug-in's kernel is compiled from: files of the functions it reaches, and the values they name."""
+    digest, seen = hashlib.sha256(), set[Any]()
 
-    A kernel of another file counts with its own stamp, a module with its source, a number with its value.
-    """
-    digest = hashlib.sha256(Path(inspect.getfile(py_func)).read_bytes())
-    codes, names = [py_func.__code__], set[str]()
-    while codes:
-        code = codes.pop()
-        names.update(code.co_names)
-        codes.extend(const for const in code.co_consts if inspect.iscode(const))
-    for name in sorted(names & py_func.__globals__.keys()):
-        value = py_func.__globals__[name]
-        other = getattr(value, "py_func", value)
-        file = getattr(other, "__file__", None) if inspect.ismodule(other) else None
-        if inspect.isfunction(other) and other.__code__.co_filename != py_func.__code__.co_filename:
-            digest.update(
-                (name + _own_stamp(other)).encode() if os.path.exists(inspect.getfile(other)) else b"?"
-            )
-        elif file is not None and os.path.exists(file):
-            digest.update(name.encode() + Path(file).read_bytes())
+    def add(name: str, value: Any, attributes: set[str]) -> None:
+        value = getattr(value, "py_func", value)
+        if inspect.isfunction(value):
+            walk(value)
+        elif inspect.ismodule(value):
+            if not _is_installed(getattr(value, "__file__", None)):
+                for other in sorted(attributes & vars(value).keys()):
+                    if not inspect.ismodule(vars(value)[other]):
+                        add(f"{name}.{other}", vars(value)[other], attributes)
         elif isinstance(value, bool | int | float | complex | str | bytes | tuple):
             digest.update(f"{name}={value!r}".encode())
+        elif hasattr(value, "tobytes"):
+            digest.update(name.encode() + str(value.dtype).encode() + value.tobytes())
+
+    def walk(function: Callable[..., Any]) -> None:
+        if function in seen:
+            return
+        seen.add(function)
+        file = Path(function.__code__.co_filename)
+        if file.exists():
+            digest.update(file.read_bytes())
+        codes, names = [function.__code__], set[str]()
+        while codes:
+            code = codes.pop()
+            names.update(code.co_names)
+            codes.extend(const for const in code.co_consts if inspect.iscode(const))
+        for name in sorted(names & function.__globals__.keys()):
+            add(name, function.__globals__[name], names)
+
+    walk(py_func)
     return digest.hexdigest()[:16]
+
+
+def _is_installed(file: str | None) -> bool:
+    """Whether a module is built in, or one of Python's own or of site-packages: those change with their version."""
+    homes = {sysconfig.get_path(name) for name in ("stdlib", "platstdlib", "purelib", "platlib")}
+    return file is None or any(Path(home) in Path(file).parents for home in homes)
 
 
 def cache_folder() -> Path:

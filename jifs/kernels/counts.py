@@ -113,8 +113,11 @@ def tables_by_histogram(
         one, two = np.empty(r * rz, out.dtype), np.empty(r * rz, out.dtype)
         for lane in range(0, LANES, 2):
             i, j = slots[block * LANES + lane], slots[block * LANES + lane + 1]
-            if i < 0:
-                i = np.int64(0)
+            if i < 0:  # and so is j: slots are filled from the first
+                lanes = out[(before[block] - before[lo]) * classes * rz * LANES :][: classes * r * rz * LANES]
+                lanes[lane::LANES] = 0
+                lanes[lane + 1 :: LANES] = 0
+                continue
             first = codes[i * stride : i * stride + z.size]
             second = codes[j * stride : j * stride + z.size] if j >= 0 else first
             for c in range(classes):
@@ -129,7 +132,6 @@ def tables_by_histogram(
                         one[np.uint64(first[row]) * across + np.uint64(z[row])] += 1
                         two[np.uint64(second[row]) * across + np.uint64(z[row])] += 1
                 o = ((before[block] - before[lo]) * classes + c * r) * rz * LANES + lane
-                used_one, used_two = slots[block * LANES + lane] >= 0, j >= 0
                 for cell in range(r * rz):
-                    out[o + cell * LANES] = one[cell] if used_one else 0
-                    out[o + cell * LANES + 1] = two[cell] if used_two else 0
+                    out[o + cell * LANES] = one[cell]
+                    out[o + cell * LANES + 1] = two[cell] if j >= 0 else 0

@@ -107,6 +107,9 @@ def test_the_three_ways_meet_inside_one_call():
 
 @given(SEEDS, SIZES, CARDS, st.booleans())
 @example(3, [65, 0, 1, 64], [1, 300, 2, 256, 257, 3], True)
+@example(
+    4, [65, 0, 1, 64], [300, 2, 3], True
+)  # bytes of a wide first column must not be read for an empty lane
 def test_real_weights(seed, sizes, cards, split):
     n = sum(sizes)
     weights = np.random.default_rng(seed).choice([0.0, 0.25, 1.0, 1 / 3, 7e-5, 1e6], n)

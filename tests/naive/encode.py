@@ -68,7 +68,9 @@ def laid_out(
     cards = np.array(cards, dtype=np.int64)
     order = np.argsort(y, kind="stable")
     in_order = [column[order] for column in columns]
-    narrow = np.zeros((len(cards), len(order)), dtype=np.uint8)
+    narrow = np.full(
+        (len(cards), len(order)), 255, dtype=np.uint8
+    )  # what a byte of a wide column holds means nothing
     for j in np.flatnonzero(cards <= narrow_levels):
         narrow[j] = in_order[j]
     wide = [in_order[j] for j in np.flatnonzero(cards > narrow_levels)]
