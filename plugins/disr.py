@@ -39,15 +39,9 @@ class Run:
 
     def take(self, k: int) -> None:
         """Add feature k."""
-        ratio = share(self.info.joint_relevance(self.stats, k), self.info.joint_entropy(self.stats, k))
+        ratio = self.info.symmetrical_relevance(self.stats, k)
         self.ratios = ratio if self.ratios is None else self.ratios + ratio
 
     def parts(self, k: int) -> dict[str, float]:
         """Relevance alone, beside the score in company."""
         return {"relevance": float(self.relevance[k])}
-
-
-def share(information: np.ndarray, entropy: np.ndarray) -> np.ndarray:
-    """information / entropy; 0 where there is no entropy, to rounding."""
-    some = entropy > 1e-12
-    return np.where(some, information / np.where(some, entropy, 1.0), 0.0)

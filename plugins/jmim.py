@@ -44,11 +44,8 @@ class Run:
 
     def take(self, k: int) -> None:
         """Add feature k."""
-        joint = self.rule.info.joint_relevance(self.stats, k)
-        if self.rule.normalised:
-            entropy = self.rule.info.joint_entropy(self.stats, k)
-            some = entropy > 1e-12
-            joint = np.where(some, joint / np.where(some, entropy, 1.0), 0.0)
+        ask = self.rule.info.symmetrical_relevance if self.rule.normalised else self.rule.info.joint_relevance
+        joint = ask(self.stats, k)
         self.least = joint if self.least is None else np.minimum(self.least, joint)
 
     def parts(self, k: int) -> dict[str, float]:
