@@ -50,6 +50,13 @@ class Info:
         joint: np.ndarray = self.relevance_given(stats, k) + self.relevance(stats)[k]
         return joint
 
+    def symmetrical_relevance(self, stats: Stats, k: int) -> np.ndarray:
+        """I(X_j X_k ; Y) / H(X_j, X_k, Y) for every feature; 0 where there is no entropy, to rounding."""
+        information, entropy = self.joint_relevance(stats, k), self.joint_entropy(stats, k)
+        some = entropy > 1e-12
+        share: np.ndarray = np.where(some, information / np.where(some, entropy, 1.0), 0.0)
+        return share
+
     def matrix(
         self, stats: Stats, which: str, advance: Callable[[int], None] = lambda done: None
     ) -> np.ndarray:
