@@ -42,7 +42,7 @@ notebooks: $(VENV)/.stamp-notebooks ## make every notebook anew from its .py sou
 	$(BIN)/jupytext --to ipynb --execute --run-path notebooks notebooks/[0-9]*.py
 
 clean: ## remove what the other targets made
-	rm -rf $(VENV) build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) build dist *.egg-info jifs_demo.html .pytest_cache .mypy_cache .ruff_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 $(BIN)/python:

@@ -70,7 +70,8 @@ def demo(
     import jifs
 
     from . import datasets
-    from .report import check_writable, html_page, save_texts
+    from .files import check_writable, save_texts
+    from .report import html_page
 
     check_writable(out)
     result = jifs.select(datasets.load("digits"), k=10, criterion="jmi", progress=not quiet)
@@ -281,7 +282,7 @@ def _table(data: str, target: str | None, weights: str | None, task: str | None,
 
 def _outputs(data: str, asked: dict[str, str | Path | None]) -> dict[str, Path]:
     """The files to write, by option; refused now rather than after the work where that cannot be."""
-    from .report import check_writable
+    from .files import check_writable
 
     taken = {os.path.realpath(data): "the data"}
     outputs = {option: Path(path) for option, path in asked.items() if path is not None}
@@ -297,7 +298,8 @@ def _outputs(data: str, asked: dict[str, str | Path | None]) -> dict[str, Path]:
 
 
 def _deliver(result: Result, outputs: dict[str, Path], data: str) -> None:
-    from .report import csv_text, html_page, save_texts
+    from .files import save_texts
+    from .report import csv_text, html_page
 
     title = f"{result.criterion} on {Path(data).name}"
     texts = {"--json": result.to_json(), "--csv": csv_text(result), "--report": html_page(result, title)}

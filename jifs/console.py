@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import sys
 import warnings
 from collections.abc import Iterator
@@ -56,6 +57,19 @@ def say(text: str) -> None:
     print("jifs:", line, file=sys.stderr)
 
 
+def _as_options(text: str) -> str:
+    """A sentence about the arguments of `jifs.select`, in the words of the command line."""
+    text = re.sub(r"\btask='(class|real)'", r"--task \1", text)
+    text = re.sub(r"\b(bins|criterion|strategy|info|stop|discrete)=('?)([\w:.]+)\2", r"--\1 \3", text)
+    for argument, option in (
+        ("random_state", "--seed"),
+        ("n_jobs", "--threads"),
+        ("sample_weight", "--weights"),
+    ):
+        text = re.sub(rf"\b{argument}\b", option, text)
+    return text
+
+
 def explain(problem: BaseException, trace: bool = False) -> int:
     """Say in one line what went wrong; the exit status: 2 bad input, 130 interrupted, 1 anything else."""
     if isinstance(problem, KeyboardInterrupt):
@@ -66,7 +80,7 @@ def explain(problem: BaseException, trace: bool = False) -> int:
 
         traceback.print_exception(problem)
     if isinstance(problem, InputError | MismatchError):
-        say(str(problem))
+        say(_as_options(str(problem)))
         return 2
     hint = "" if trace else " (--traceback shows where)"
     say(f"{type(problem).__name__}: {problem}{hint}")

@@ -1,8 +1,9 @@
 """From a Table to codes: which columns are discrete, how the others are cut, and every row in its class's place.
 
-A numeric column is discrete when its values are whole numbers and at most 32 different ones occur; text, categories
-and truth values are always discrete. The rest is continuous and is cut by the rule in `bins` (METHODS: equal
-frequency, equal width, Fayyad-Irani). What is learned here (levels and cuts) can be applied to new data.
+A numeric column is discrete when its values are whole numbers and at most 32 different ones occur, or when it has no
+more different values than it would have bins; text, categories and truth values are always discrete. The rest is
+continuous and is cut by the rule in `bins` (equal frequency, equal width, Fayyad-Irani). What is learned here (levels
+and cuts) can be applied to new data.
 
 Integer weights repeat rows, so weight 2 is exactly the row twice; rows of weight 0 are absent. Other weights stay
 weights, scaled to sum to the number of rows, which changes no entropy.
@@ -59,6 +60,8 @@ class Encoding:
         self.bins = bins
         self.present = present
         self.rules: dict[int, Rule] = {}
+        self.lost: list[int] = []
+        """Columns that are not constant, but have all their values in one bin."""
         self._quick = quick
         self._table = table
 
@@ -248,6 +251,11 @@ def _ruled_codes(
         if continuous:
             learned = _cuts(values, encoding.bins, rows)
             encoding.rules.update(zip(continuous, learned, strict=True))
+            if encoding.bins.kind != "mdl":
+                lost = [
+                    j for j, own, cut in zip(continuous, values, learned, strict=True) if _is_lost(own, cut)
+                ]
+                encoding.lost.extend(lost)
         for j in some.tolist():
             codes = np.asarray(encoding.rules[j].apply(table.column(j)))[rows.order]
             cards[j] = encoding.rules[j].n_levels
@@ -258,13 +266,17 @@ def _ruled_codes(
     return np.concatenate(wide) if wide else np.zeros(0, np.uint32)
 
 
+def _is_lost(own: np.ndarray, cut: Rule) -> bool:
+    """Whether all values of a column that is not constant fall into one bin."""
+    return cut.n_levels == 1 and bool(own.min() < own.max())
+
+
 def _cuts(values: Sequence[np.ndarray], rule: BinRule, rows: Rows) -> Sequence[Rule]:
     columns = np.empty((len(values), rows.order.size))
     for i, own in enumerate(values):
         columns[i] = own
-    # weights on the user's scale, where 2 is a row twice
-    weights = None if rows.weights is None else rows.weights * (rows.size / rows.weights.size)
-    return learn_cuts(columns, rule, rows.labels, rows.starts.size - 1, weights)
+    alike = rows.weights is None or (rows.weights == rows.weights[0]).all()
+    return learn_cuts(columns, rule, rows.labels, rows.starts.size - 1, None if alike else rows.weights)
 
 
 def _levels(table: Table, rule: BinRule, j: int, own: np.ndarray) -> Levels | None:
@@ -276,7 +288,10 @@ def _levels(table: Table, rule: BinRule, j: int, own: np.ndarray) -> Levels | No
         return learn_levels(own)
     if table.discrete is not None:
         return learn_levels(own) if table.discrete[j] else None
+    most = DISCRETE_LEVELS
     if own.dtype.kind == "f" and not (own == np.floor(own)).all():
-        return None
+        most = 0 if rule.kind == "mdl" else rule.count
+    if np.unique(own[: 4 * DISCRETE_LEVELS]).size > most:
+        return None  # seen on the first rows already
     levels = learn_levels(own)
-    return levels if levels.n_levels <= DISCRETE_LEVELS else None
+    return levels if levels.n_levels <= most else None

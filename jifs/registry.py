@@ -71,6 +71,13 @@ def _parameters(cls: type) -> dict[str, Any]:
     return out
 
 
+def _check_name(kind: str, name: Any) -> None:
+    if not isinstance(name, str) or not name.replace("_", "").isalnum() or not name.islower():
+        raise InputError(
+            f'a {kind} is registered as @jifs.{kind}("name"), with small letters, digits and underscores, not {name!r}'
+        )
+
+
 def _register(
     kind: str,
     name: str,
@@ -83,9 +90,9 @@ def _register(
     summary: str = "",
     **fixed: Any,
 ) -> None:
-    if not isinstance(name, str) or not name.replace("_", "").isalnum() or not name.islower():
-        raise InputError(f"a {kind}'s name is made of small letters, digits and underscores, not {name!r}")
     doc = inspect.getdoc(cls) or ""
+    if doc.startswith(f"{cls.__name__}("):
+        doc = ""  # what a dataclass writes about itself
     module = sys.modules.get(cls.__module__)
     about = (getattr(module, "__doc__", None) or "").strip()
     known = _parameters(cls)
@@ -99,7 +106,7 @@ def _register(
     entry = Entry(
         name,
         kind,
-        summary or doc.split("\n", 1)[0].rstrip(".") or name,
+        summary or (doc or about).split("\n", 1)[0].rstrip(".:") or name,
         faces_of(cls) if kind == "criterion" else (getattr(cls, "needs", ""),) if kind == "strategy" else (),
         tasks,
         cite,
@@ -142,6 +149,8 @@ def criterion(
 ) -> Callable[[C], C]:
     """Register a criterion class under a name; `fixed` parameters and a `summary` let one class serve several names."""
 
+    _check_name("criterion", name)
+
     def wrap(cls: C) -> C:
         _register(
             "criterion",
@@ -164,6 +173,8 @@ def estimator(
 ) -> Callable[[C], C]:
     """Register an information estimator class under a name."""
 
+    _check_name("estimator", name)
+
     def wrap(cls: C) -> C:
         cls.name, cls.tasks, cls.reads = name, tasks, reads  # type: ignore[attr-defined]
         _register("info", name, cls, tasks=tasks, cite=cite, default="", reads=reads)
@@ -174,6 +185,8 @@ def estimator(
 
 def strategy(name: str, *, cite: str = "") -> Callable[[C], C]:
     """Register a strategy class under a name; its attribute `needs` is the face it asks for."""
+
+    _check_name("strategy", name)
 
     def wrap(cls: C) -> C:
         cls.name = name  # type: ignore[attr-defined]
@@ -309,7 +322,7 @@ def load_plugin(path: str | Path) -> list[str]:
         ]
         where = f", line {lines[-1]}" if lines else ""
         raise InputError(f"plug-in file '{path}'{where}: {type(error).__name__}: {error}") from error
-    new = [name for key, entry in _registered.items() if before.get(key) is not entry for name in (key[1],)]
+    new = [name for (_, name), entry in _registered.items() if entry.module == module_name]
     if not new:
         raise InputError(
             f"plug-in file '{path}' registers nothing; decorate a class with @jifs.criterion(\"name\")"

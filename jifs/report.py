@@ -1,16 +1,14 @@
-"""A Result for people: the text table, the HTML fragment and page, the figure; and files written whole."""
+"""A Result for people: the text table, the HTML fragment and page, the figure."""
 
 from __future__ import annotations
 
 import csv
 import io
-import os
-import secrets
+import shutil
 import sys
 import unicodedata
 from collections.abc import Mapping
 from html import escape
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -37,7 +35,8 @@ class Column(NamedTuple):
         return max(columns(text) for text in (self.head, *self.cells))
 
     def padded(self) -> list[str]:
-        blanks = [" " * (self.width() - columns(text)) for text in (self.head, *self.cells)]
+        wide = self.width()
+        blanks = [" " * (wide - columns(text)) for text in (self.head, *self.cells)]
         texts = zip((self.head, *self.cells), blanks, strict=True)
         return [text + blank if self.left else blank + text for text, blank in texts]
 
@@ -60,6 +59,17 @@ def shown(name: object, width: int = 40) -> str:
     return text + "…"
 
 
+def shortened(name: object, width: int) -> str:
+    """A name for a narrow cell: cut in the middle, because names that begin alike often differ at the end."""
+    text = shown(name, 500)
+    if columns(text) <= width:
+        return text
+    start, end = text[: width // 2], text[len(text) - width + width // 2 + 1 :]
+    while columns(start) + columns(end) > width - 1:
+        start, end = (start[:-1], end) if columns(start) >= columns(end) else (start, end[1:])
+    return f"{start}…{end}"
+
+
 def number(value: float | None) -> str:
     """Four decimals, or a power of ten where those would say nothing."""
     if value is None:
@@ -69,9 +79,16 @@ def number(value: float | None) -> str:
 
 def headline(result: Result) -> str:
     """One line: what was selected out of what, how, how long it took, and why it ended early."""
-    how = f"{result.criterion} by {result.strategy}" + (f" with {result.info}" if result.info else "")
+    how = f"{result.criterion} by {result.strategy}" + (
+        f" with {result.info} information" if result.info else ""
+    )
+    target = result.facts.get("settings", {}).get("target")
+    how += f" for {target!r}" if target else ""
     size = f"{len(result.names)} of {result.n_features} features, {result.n_rows} rows"
     early = f"; stopped: {result.facts['stopped']}" if result.facts.get("stopped") else ""
+    ended = result.facts.get("exhausted_at")
+    if ended is not None and ended < len(result.names):
+        early += f"; information ran out after {ended}, the rest come by lowest index"
     return shown(f"{how}: {size}, {result.seconds:.3g} s{early}", 200)
 
 
@@ -80,8 +97,13 @@ def note(step: Step) -> str:
     return ", ".join(word for word, holds in (("included", step.included), ("tie", step.tie)) if holds)
 
 
-def text_table(result: Result, width: int = 100) -> str:
-    """The steps as aligned columns; names are cut, and if need be parts left out, to fit `width` columns."""
+def text_table(result: Result, width: int | None = None) -> str:
+    """The steps as aligned columns; names are cut, and if need be parts left out, to fit `width` columns.
+
+    Left to itself it takes a terminal's width, and elsewhere what most names need.
+    """
+    if width is None:
+        width = max(shutil.get_terminal_size().columns, 60) if sys.stdout.isatty() else 160
     steps = result.steps()
     head = [Column("step", [str(step.step) for step in steps])]
     score = [Column("score", [number(step.score) for step in steps])]
@@ -95,8 +117,8 @@ def text_table(result: Result, width: int = 100) -> str:
     while parts and room() < 24:
         parts.pop()
     name_width = max(room() // 2, 8)
-    names = [Column("feature", [shown(step.name, name_width) for step in steps], left=True)]
-    rivals = ["" if s.runner_up_name is None else shown(s.runner_up_name, name_width) for s in steps]
+    names = [Column("feature", [shortened(step.name, name_width) for step in steps], left=True)]
+    rivals = ["" if s.runner_up_name is None else shortened(s.runner_up_name, name_width) for s in steps]
     tail = [Column("runner-up", rivals, left=True), *tail]
     grid = zip(*(column.padded() for column in (*head, *names, *score, *parts, *tail)), strict=True)
     lines = ["  ".join(row).rstrip() for row in grid]
@@ -295,51 +317,3 @@ def _finish(axes: Axes, label: str) -> None:
     axes.set_axisbelow(True)
     if axes.get_legend_handles_labels()[1]:
         axes.legend(frameon=False, ncols=6, loc="lower right", bbox_to_anchor=(1, 1), borderaxespad=0)
-
-
-# ---- files, whole or not at all
-
-
-def check_writable(path: str | os.PathLike[str]) -> None:
-    """Refuse, before the long work, a path that could not be written after it."""
-    target = Path(path)
-    try:
-        place = target if target.exists() and not target.is_file() else target.parent
-        if target.is_dir():
-            reason = "it is a folder"
-        elif not target.parent.is_dir():
-            reason = f"there is no folder {str(target.parent)!r}"
-        else:
-            reason = "" if os.access(place, os.W_OK) else f"{str(place)!r} is not writable"
-    except (OSError, ValueError) as problem:
-        reason = str(getattr(problem, "strerror", problem))
-    if reason:
-        raise InputError(f"cannot write {shown(path, 200)!r}: {reason}.")
-
-
-def save_texts(texts: Mapping[str | os.PathLike[str], str]) -> None:
-    """Write each text to its path: all of them whole, or none (a device or a pipe is written as it is)."""
-    drafts: list[tuple[Path, Path]] = []
-    for path in texts:
-        check_writable(path)
-    target = Path()
-    try:
-        for path, text in texts.items():
-            target = Path(os.path.realpath(path))
-            if target.exists() and not target.is_file():
-                _write(target, text, "w")
-                continue
-            drafts.append((target.with_name(f".jifs-{secrets.token_hex(6)}.tmp"), target))
-            _write(drafts[-1][0], text, "x")
-        for draft, target in drafts:
-            os.replace(draft, target)
-    except OSError as problem:
-        raise InputError(f"cannot write {str(target)!r}: {problem.strerror or problem}.") from None
-    finally:
-        for draft, _ in drafts:
-            draft.unlink(missing_ok=True)
-
-
-def _write(path: Path, text: str, mode: str) -> None:
-    with open(path, mode, encoding="utf-8", errors="backslashreplace", newline="") as file:
-        file.write(text)

@@ -129,7 +129,7 @@ class Result:
         """The whole result as JSON text, every float exact; also written to `path`, whole or not at all."""
         text = _laid_out(self)
         if path is not None:
-            from .report import save_texts
+            from .files import save_texts
 
             save_texts({path: text})
         return text
@@ -147,8 +147,8 @@ class Result:
         except (TypeError, ValueError, OverflowError, RecursionError) as problem:
             raise InputError(f"{where} is not a JIFS result: {problem}.") from None
 
-    def table(self, width: int = 100) -> str:
-        """The steps as a text table no wider than `width` columns."""
+    def table(self, width: int | None = None) -> str:
+        """The steps as a text table no wider than `width` columns; None: the terminal's width, or wide."""
         from .report import text_table
 
         return text_table(self, width)

@@ -98,7 +98,16 @@ def select(
         object.__setattr__(job, "advance", lambda j: bar.advance(1, source.name_of(j)))
         method = faces.as_face(plan.maker, plan.strategy.faces[0])
         outcome = plan.strategy.make().run(method, stats, job)
+    _look_back(source, plan, outcome)
     facts = _facts(stats, plan, job, outcome, team, time.perf_counter() - start)
+    facts["settings"] = {
+        **source.settings(),
+        "k": k,
+        "include": list(job.include),
+        "exclude": np.flatnonzero(~job.free).tolist(),
+        "stop": stop,
+        "drop_constant": drop_constant,
+    }
     return _report(source, plan, outcome, facts, seed, time.perf_counter() - start)
 
 
@@ -165,6 +174,19 @@ def _check_target(source: Any, plan: Plan) -> None:
 
 
 # ------------------------------------------------------------------------------------------------------ the result
+
+
+def _look_back(source: Any, plan: Plan, outcome: Outcome) -> None:
+    """What the user should be told of a selection that is not what it seems."""
+    lost = source.lost_columns()
+    if lost:
+        first, more = source.name_of(lost[0]), f" and {len(lost) - 1} others" if len(lost) > 1 else ""
+        plan.warn(
+            f"column '{first}'{more} is not constant, but all its values fall into one bin and tell nothing;"
+            " use bins='mdl', or name it in discrete"
+        )
+    if str(outcome.facts.get("stopped", "")).startswith("interrupted"):
+        plan.warn(f"{outcome.facts['stopped']} of {plan.criterion}: the result is what was found by then")
 
 
 def _facts(

@@ -68,6 +68,8 @@ class Selector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         for own in ("task", "discrete"):
             settings.pop(own)
         self.result_ = select(table, **settings)
+        if str(self.result_.facts.get("stopped", "")).startswith("interrupted"):
+            raise KeyboardInterrupt("the selection was interrupted; what was found by then is in result_")
         self.selected_ = self.result_.indices
         self.scores_ = self.result_.scores
         return self

@@ -63,7 +63,7 @@ def test_select_prints_the_table(data: Path) -> None:
     assert done.exit_code == 0
     assert done.stderr == ""
     lines = done.stdout.splitlines()
-    assert lines[0].startswith("jmi by forward with plugin: 2 of 3 features, 40 rows")
+    assert lines[0].startswith("jmi by forward with plugin information for 'y': 2 of 3 features, 40 rows")
     assert lines[2].split()[:3] == ["step", "feature", "score"]
     assert lines[4].split()[1] == "a"
     assert all(len(line) <= 100 for line in lines)

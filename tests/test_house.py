@@ -38,7 +38,7 @@ ENGINE = {
     "sources",
     "estimators",
 }
-CORE = ENGINE | {"faces", "search", "registry", "result", "report", "progress"}
+CORE = ENGINE | {"faces", "search", "registry", "result", "report", "files", "progress"}
 
 # Part of jifs -> the other parts it may import. `errors` is free for all; a part may always import itself.
 MAY_IMPORT: dict[str, set[str]] = {
@@ -57,7 +57,8 @@ MAY_IMPORT: dict[str, set[str]] = {
     "estimators": {"jit", "kernels", "stats", "registry"},
     "search": {"faces", "kernels", "registry", "result", "progress"},
     "progress": set(),
-    "result": {"report"},
+    "files": set(),
+    "result": {"files", "report"},
     "report": {"result"},
     "plan": {"faces", "registry", "search", "stats", "estimators"},
     "selector": CORE | {"plan"},

@@ -113,7 +113,7 @@ def test_usual_names_of_targets(write, name):
 
 
 def test_which_target(write):
-    text = refused(r"--target NAME \(target= in Python\)", write("d.csv", "a,b,c,d\n1,2,3,4\n5,6,7,8\n"))
+    text = refused(r"--target NAME \(y= in Python\)", write("d.csv", "a,b,c,d\n1,2,3,4\n5,6,7,8\n"))
     assert "the last columns are 'b', 'c', 'd'" in text
     refused("candidates are 'y', 'label'", write("d.csv", "a,y,label\n1,2,3\n4,5,6\n"))
     text = refused("d.csv: the target 'spcies' is not a column", write("d.csv", IRIS), "spcies")

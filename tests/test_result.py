@@ -17,8 +17,9 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from jifs.errors import InputError
+from jifs.files import save_texts
 from jifs.progress import Progress, as_progress, bar, silent
-from jifs.report import columns, html_page, number, save_texts, shown
+from jifs.report import columns, html_page, number, shown
 from jifs.result import Result, Step
 
 HOSTILE = [
@@ -344,7 +345,7 @@ def test_repr_is_one_short_line() -> None:
 
 def test_the_table_says_it_all() -> None:
     lines = str(make()).splitlines()
-    assert lines[0] == "jmi by forward with plugin: 3 of 7 features, 100 rows, 0.25 s"
+    assert lines[0] == "jmi by forward with plugin information: 3 of 7 features, 100 rows, 0.25 s"
     heads = lines[2].split()
     assert heads == ["step", "feature", "score", "relevance", "redundancy", "runner-up", "margin", "note"]
     assert lines[4].split() == [
@@ -373,7 +374,7 @@ def test_the_table_keeps_its_width_and_one_line_per_step(names: list[str], width
 
 def test_many_parts_give_way_to_names() -> None:
     parts = {f"part{i}": 0.5 for i in range(20)}
-    text = make(trace=[Step(1, 0, "age", 1.0, parts)]).table()
+    text = make(trace=[Step(1, 0, "age", 1.0, parts)]).table(100)
     assert "age" in text
     assert "part0" in text
     assert "no room for: part" in text

@@ -629,7 +629,8 @@ class Interrupted:
 @pytest.mark.parametrize(("where", "kept"), [("gains", 2), ("take", 3)])
 def test_an_interrupt_keeps_what_there_is(where: str, kept: int) -> None:
     try:
-        result = choose(6, Interrupted(3, where))
+        with pytest.warns(JifsWarning, match=f"interrupted after {kept} features"):
+            result = choose(6, Interrupted(3, where))
     except KeyboardInterrupt:
         pytest.fail("the interrupt was not held")
     assert result.indices.tolist() == choose(kept).indices.tolist()

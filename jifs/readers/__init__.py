@@ -103,7 +103,7 @@ def _target_name(raw: Raw, target: str | None) -> str | None:
         return raw.fallback
     last = ", ".join(map(repr, usual or names[-3:]))
     raise InputError(
-        f"which column is the target? Say --target NAME (target= in Python); "
+        f"which column is the target? Say --target NAME (y= in Python); "
         f"{'candidates' if usual else 'the last columns'} are {last}."
     )
 

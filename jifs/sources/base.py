@@ -37,6 +37,14 @@ class Source(Protocol):
         """Name of feature j."""
         ...
 
+    def settings(self) -> dict[str, Any]:
+        """For the result: target, task, bins, and whether rows have weights."""
+        ...
+
+    def lost_columns(self) -> list[int]:
+        """Columns that are not constant, but have all their values in one bin."""
+        ...
+
     def about_columns(self) -> dict[str, Any]:
         """For the result: how the columns were encoded."""
         ...

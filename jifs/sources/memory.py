@@ -35,6 +35,20 @@ class MemorySource:
         statistic.update(self.batch)
         return statistic
 
+    def lost_columns(self) -> list[int]:
+        """Columns that are not constant, but have all their values in one bin."""
+        return self.encoding.lost
+
+    def settings(self) -> dict[str, Any]:
+        """For the result: what the data were told to be."""
+        target = self.table.target
+        return {
+            "target": None if target is None else target.name,
+            "task": self.target_kind,
+            "bins": str(self.encoding.bins),
+            "weights": self.table.weights is not None,
+        }
+
     def about_columns(self) -> dict[str, Any]:
         """How many columns were taken as they are, how many were cut into bins, and by which rule."""
         cut = self.encoding.cut_columns()

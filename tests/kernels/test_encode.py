@@ -11,6 +11,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from naive import encode as naive
 
+import jifs
 from jifs.encode import DISCRETE_LEVELS, LEAST_REPEATED, MOST_REPEATS, encode
 from jifs.errors import InputError
 from jifs.jit import COMPILED, threads
@@ -395,8 +396,24 @@ def test_a_fraction_makes_a_column_continuous():
     x = np.tile([0.0, 1.0, 2.0], 20)[:, None]
     assert encoded(x, classes(60), 5)[1].is_discrete(0)
     x[17] = 1.5
-    assert not encoded(x, classes(60), 5)[1].is_discrete(0)
+    assert encoded(x, classes(60), 5)[1].is_discrete(0)  # four values: no more than there are bins
+    assert not encoded(x, classes(60), 3)[1].is_discrete(0)
+    assert not encoded(x, classes(60), "mdl")[1].is_discrete(0)
     assert not naive.is_discrete(x[:, 0])
+
+
+@pytest.mark.parametrize("bins", [5, "width:5"])
+def test_a_rare_low_value_is_not_lost_among_the_bins(bins):
+    x = np.where(np.arange(100) < 12, -1.7, 0.3)[:, None]
+    assert encoded(x, classes(100), bins)[0].cards.tolist() == [2]
+    assert encoded(-x, classes(100), bins)[0].cards.tolist() == [2]
+
+
+def test_a_column_whose_values_fall_into_one_bin_is_said():
+    x = np.concatenate([np.linspace(0.1, 0.2, 12), np.full(88, 7.5)])[:, None]
+    with pytest.warns(jifs.JifsWarning, match="'x0' is not constant, but all its values fall into one bin"):
+        jifs.select(x, classes(100), 1, "mim")
+    assert jifs.select(x, classes(100), 1, "mim", bins="mdl").facts["warnings"] == []
 
 
 def test_over_256_levels_beside_others():
