@@ -80,9 +80,19 @@ def select(
 ) -> Result:
     """Select k features of X for the target y, and say why.
 
-    X is an array, a data frame, a file, or a source made by `jifs.memory`; `criterion`, `strategy` and `info` are
-    names from `jifs.criteria()`, `jifs.strategies()` and `jifs.infos()`. `stop` ends the search before k: a number
-    (best score below it), "permutation", "exhausted", or a dict such as {"rule": "permutation", "level": 0.01}.
+    X: a NumPy array, a pandas, polars or pyarrow table, a SciPy sparse matrix, a mapping of columns, a file, or a source
+       made by `jifs.memory`. y: an array, or the name of a column of X or of the file.
+    criterion, strategy, info: names from `jifs.criteria()`, `jifs.strategies()`, `jifs.infos()`; strategy None is the
+       criterion's own. params: the criterion's parameters, such as {"beta": 0.5}.
+    bins: how continuous columns are cut: 5 or "frequency:5", "width:10", "mdl", or "none" to take all as they are.
+    discrete: which columns are discrete (names, indices or a mask); inferred if None: text, whole numbers with at most
+       32 different values, and columns with no more values than bins. task: "class" or "real", inferred from y.
+    sample_weight: 2 is the row twice, 0 the row absent. include, exclude: features taken first, and never.
+    stop: ends the search before k: a number (best score below it), "exhausted" (cmi), "permutation" (a test that no
+       remaining feature tells anything about y beyond those selected, whatever the criterion), or a dict such as
+       {"rule": "permutation", "level": 0.01, "permutations": 500}.
+    drop_constant: leave constant columns out. n_jobs: threads, None for all; the result does not depend on them.
+    random_state: the seed of what is random. progress: True for a bar, or a function of (done, total, note).
     """
     start = time.perf_counter()
     k, seed = checked_count(k), checked_seed(random_state)
