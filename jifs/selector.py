@@ -80,7 +80,7 @@ def select(
 ) -> Result:
     """Select k features of X for the target y, and say why.
 
-    X: a NumPy array, a pandas, polars or pyarrow table, a SciPy sparse matrix, a mapping of columns, a file, or a source
+    X: a NumPy array, a pandas, polars or pyarrow table, a SciPy sparse matrix, a mapping of columns, a file, a source
        made by `jifs.memory`. y: an array, or the name of a column of X or of the file.
     criterion, strategy, info: names from `jifs.criteria()`, `jifs.strategies()`, `jifs.infos()`; strategy None is the
        criterion's own. params: the criterion's parameters, such as {"beta": 0.5}.
