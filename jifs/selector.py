@@ -23,6 +23,9 @@ from jifs.sources.memory import MemorySource
 from jifs.stats.base import Stats
 from jifs.table import Table, as_table
 
+MANY_LEVELS = 32
+"""A feature with more levels than this, and than half the rows, is suspected to name the rows."""
+
 
 def criteria() -> list[registry.Entry]:
     """What criteria are registered."""
@@ -194,6 +197,13 @@ def _look_back(source: Any, plan: Plan, outcome: Outcome) -> None:
         plan.warn(
             f"column '{first}'{more} is not constant, but all its values fall into one bin and tell nothing;"
             " use bins='mdl', or name it in discrete"
+        )
+    taken = np.array([s.feature for s in outcome.steps], np.intp)
+    names = taken[source.cards[taken] > max(MANY_LEVELS, source.n / 2)]
+    if names.size:
+        plan.warn(
+            f"feature '{source.name_of(names[0])}' has {source.cards[names[0]]} different values in {source.n} rows: it"
+            " may only name the rows, and its information is overestimated; leave it out with exclude if so"
         )
     if str(outcome.facts.get("stopped", "")).startswith("interrupted"):
         plan.warn(f"{outcome.facts['stopped']} of {plan.criterion}: the result is what was found by then")

@@ -703,3 +703,22 @@ def test_scores_of_the_wrong_length_are_the_criterions_fault(strategy: str) -> N
 
     with pytest.raises((ValueError, MismatchError), match=r"short.*8.*9"):
         choose(9, Short(), strategy=strategy)
+
+
+def test_a_column_that_names_the_rows_is_said() -> None:
+    names = np.array([f"P{i:04d}" for i in range(W.n)])
+    frame = {"id": names, "useful": W.columns[0]}
+    with pytest.warns(JifsWarning, match=rf"feature 'id' has {W.n} different values in {W.n} rows"):
+        result = jifs.select(frame, W.y, 1, "mim")
+    assert result.names == ("id",)
+    assert jifs.select(frame, W.y, 1, "mim", exclude=["id"]).facts["warnings"] == []
+
+
+def test_the_settings_are_in_the_result() -> None:
+    result = choose(3, "mim", exclude=[1], stop=-1.0, sample_weight=np.ones(W.n))
+    settings = jifs.Result.from_json(result.to_json()).facts["settings"]
+    assert settings["target"] == "y"
+    assert settings["k"] == 3
+    assert settings["exclude"] == [1]
+    assert settings["stop"] == -1.0
+    assert settings["weights"] is True

@@ -96,6 +96,7 @@ def test_the_class_is_known() -> None:
     assert choose(World(X, w.y), stop="exhausted").indices.tolist() == [1]
 
 
+@pytest.mark.filterwarnings("ignore:feature .* different values in:jifs.JifsWarning")
 def test_every_state_holds_one_row() -> None:
     w = random_world(4, n=40)
     X = np.column_stack([np.arange(40), w.X])
