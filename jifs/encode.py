@@ -6,7 +6,7 @@ continuous and is cut by the rule in `bins` (equal frequency, equal width, Fayya
 and cuts) can be applied to new data.
 
 Integer weights repeat rows, so weight 2 is exactly the row twice; rows of weight 0 are absent. Other weights stay
-weights, scaled to sum to the number of rows, which changes no entropy.
+weights, scaled to sum to the number of rows, which changes no entropy; cuts are learned with them as they are scaled.
 """
 
 from __future__ import annotations
