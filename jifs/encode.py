@@ -5,8 +5,9 @@ more different values than it would have bins; text, categories and truth values
 continuous and is cut by the rule in `bins` (equal frequency, equal width, Fayyad-Irani). What is learned here (levels
 and cuts) can be applied to new data.
 
-Integer weights repeat rows, so weight 2 is exactly the row twice; rows of weight 0 are absent. Other weights stay
-weights, scaled to sum to the number of rows, which changes no entropy; cuts are learned with them as they are scaled.
+Weights: 2 is exactly the row twice, and rows of weight 0 are absent. Real weights are scaled to sum to the number of
+rows, which changes no entropy, and rounded to multiples of a power of two so fine that all their sums are exact: a
+count by weights is then the same in any order, and what is zero by definition comes out as zero.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from jifs import jit
-from jifs.discretise import BinRule, Cuts, Levels, Width, learn_cuts, learn_levels, parse_bins
+from jifs.discretise import BinRule, Levels, Rule, learn_cuts, learn_levels, parse_bins
 from jifs.kernels import encode as kernels
 from jifs.stats.codes import SLACK, Codes
 from jifs.stats.layout import NARROW
@@ -26,12 +27,12 @@ from jifs.table import Table, refuse_nonfinite
 
 DISCRETE_LEVELS = 32
 """Most levels of a numeric column that is taken for discrete."""
-MOST_REPEATS, LEAST_REPEATED = 8, 1 << 20
-"""Integer weights repeat rows up to 8 times the rows there are, or a million; beyond, they are used as real weights."""
+MOST_REPEATS, FEW_VALUES = 8, 1 << 24
+"""Integer weights repeat rows, for bit planes, up to 8 times the rows there are or to so many values in all."""
+EXACT = 2.0**53
+"""Whole numbers below this, and their sums, are exact."""
 STRIP_COLUMNS, STRIP_BYTES = 512, 1 << 19
 """Columns coded at a time by a thread: at least so many, more while they fit the cache."""
-
-Rule = Cuts | Width | Levels
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,6 +45,7 @@ class Rows:
     size: float
     present: np.ndarray
     """The classes that have rows."""
+    by_class: bool
 
     @property
     def labels(self) -> np.ndarray:
@@ -55,7 +57,7 @@ class Encoding:
     """What was learned: a rule per column, and which columns are discrete."""
 
     def __init__(
-        self, table: Table, bins: BinRule, quick: tuple[np.ndarray, np.ndarray] | None, present: np.ndarray
+        self, bins: BinRule, quick: tuple[np.ndarray, np.ndarray] | None, present: np.ndarray
     ) -> None:
         self.bins = bins
         self.present = present
@@ -63,7 +65,6 @@ class Encoding:
         self.lost: list[int] = []
         """Columns that are not constant, but have all their values in one bin."""
         self._quick = quick
-        self._table = table
 
     def rule(self, j: int) -> Rule:
         """The rule of column j; for columns coded the quick way it is written down when first asked for."""
@@ -98,7 +99,7 @@ def encode(table: Table, bins: Any = 5) -> tuple[Codes, Encoding]:
     quick = None
     if isinstance(table.data, np.ndarray):
         quick = _quick_codes(table, rule, rows, narrow, cards)
-    encoding = Encoding(table, rule, quick, rows.present)
+    encoding = Encoding(rule, quick, rows.present)
     wide = _ruled_codes(table, encoding, rows, narrow, cards, np.flatnonzero(cards == 0))
     return Codes(narrow, wide, cards, rows.starts, rows.order, rows.weights, rows.size), encoding
 
@@ -113,16 +114,28 @@ def _rows_in_use(table: Table) -> Rows:
     weights, size = None, float(table.n)
     if table.weights is not None:
         order = order[table.weights[order] > 0]
-        weights, size = table.weights[order].astype(np.float64), float(table.weights.sum())
-        if (weights == np.floor(weights)).all() and size <= max(MOST_REPEATS * table.n, LEAST_REPEATED):
-            order, weights = np.repeat(order, weights.astype(np.int64)), None
-        else:
-            weights = weights / weights.max()
-            weights *= weights.size / weights.sum()
+        repeats, weights, size = _masses(table.weights[order].astype(np.float64), table.n, table.m)
+        order = order if repeats is None else np.repeat(order, repeats)
     counts = np.bincount(y[order], minlength=classes)
     present = np.flatnonzero(counts)
     starts = np.concatenate([[0], np.cumsum(counts[present])])
-    return Rows(order, starts, weights, size, present)
+    return Rows(order, starts, weights, size, present, by_class)
+
+
+def _masses(given: np.ndarray, n: int, m: int) -> tuple[np.ndarray | None, np.ndarray | None, float]:
+    """Positive weights as repeats of rows, or as masses whose sums are exact, or as neither; and their total."""
+    share = given / given.max()
+    with np.errstate(over="ignore"):
+        total = float(given.sum())
+    if (given == np.floor(given)).all() and total < EXACT:
+        if total <= MOST_REPEATS * n or total * m <= FEW_VALUES:
+            return given.astype(np.int64), None, total
+        return None, given, total
+    if (given == given[0]).all():
+        return None, None, total
+    unit = 0.5 ** (52 - int(np.ceil(np.log2(given.size))))
+    masses = np.rint(share * (given.size / share.sum()) / unit)
+    return None, np.maximum(masses, 1.0) * unit, total
 
 
 def _quick_codes(
@@ -275,8 +288,8 @@ def _cuts(values: Sequence[np.ndarray], rule: BinRule, rows: Rows) -> Sequence[R
     columns = np.empty((len(values), rows.order.size))
     for i, own in enumerate(values):
         columns[i] = own
-    alike = rows.weights is None or (rows.weights == rows.weights[0]).all()
-    return learn_cuts(columns, rule, rows.labels, rows.starts.size - 1, None if alike else rows.weights)
+    labels = rows.labels if rows.by_class else None
+    return learn_cuts(columns, rule, labels, rows.starts.size - 1, rows.weights)
 
 
 def _levels(table: Table, rule: BinRule, j: int, own: np.ndarray) -> Levels | None:

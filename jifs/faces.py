@@ -7,8 +7,8 @@
     weights   smooth(stats) -> f(w) -> (value, gradient)    differentiable in the weights of the features
 
 A criterion implements the faces it honestly has. A strategy names the one it needs. What a criterion lacks is converted
-where that changes nothing but the speed: steps -> ranks (the first step), ranks -> pairs (Q = 0), pairs -> sets,
-pairs -> steps (running column sums), sets -> steps (the slow obvious way).
+where that changes nothing but the speed: steps -> ranks (the first step), ranks -> steps (the same scores each time),
+ranks -> pairs (Q = 0), pairs -> sets, pairs -> steps (running column sums), sets -> steps (the slow obvious way).
 """
 
 from __future__ import annotations
@@ -70,6 +70,19 @@ class _PairsRun:
 
 
 @dataclass
+class _RanksRun:
+    """Gains that do not change."""
+
+    scores: np.ndarray
+
+    def gains(self) -> np.ndarray:
+        return self.scores
+
+    def take(self, j: int) -> None:
+        """Nothing follows from it."""
+
+
+@dataclass
 class _SetsRun:
     """Gains of a set function the slow obvious way: f(S + j) for every j outside S."""
 
@@ -90,6 +103,10 @@ class _SetsRun:
 
 def _steps_to_ranks(criterion: Any) -> Callable[..., Any]:
     return lambda stats: criterion.open(stats).gains()
+
+
+def _ranks_to_steps(criterion: Any) -> Callable[..., Any]:
+    return lambda stats: _RanksRun(criterion.ranks(stats))
 
 
 def _ranks_to_pairs(criterion: Any) -> Callable[..., Any]:
@@ -119,6 +136,7 @@ def _sets_to_steps(criterion: Any) -> Callable[..., Any]:
 
 CONVERSIONS: dict[tuple[str, str], Callable[[Any], Callable[..., Any]]] = {
     ("steps", "ranks"): _steps_to_ranks,
+    ("ranks", "steps"): _ranks_to_steps,
     ("ranks", "pairs"): _ranks_to_pairs,
     ("pairs", "sets"): _pairs_to_sets,
     ("pairs", "steps"): _pairs_to_steps,
@@ -134,7 +152,7 @@ def faces_of(criterion: Any) -> tuple[str, ...]:
 def _paths(own: Iterable[str]) -> dict[str, tuple[str, ...]]:
     """Every face that can be reached, with the shortest chain of conversions from one of its own."""
     paths: dict[str, tuple[str, ...]] = {face: (face,) for face in own}
-    waiting = list(paths)
+    waiting = sorted(paths, key=lambda face: face == "ranks")  # last, for it knows the least
     while waiting:
         at = waiting.pop(0)
         for start, to in CONVERSIONS:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import math
+import secrets
 import warnings
 from collections.abc import Iterable
 from dataclasses import MISSING, dataclass, field
@@ -62,11 +63,11 @@ def checked_threads(n_jobs: Any) -> int | None:
     return int(n_jobs)
 
 
-def checked_seed(random_state: Any) -> int | None:
-    """The seed asked for, or a refusal."""
+def checked_seed(random_state: Any) -> int:
+    """The seed asked for, or a refusal; for None one drawn by chance, so that the result can record it."""
     if random_state is not None and (not is_whole(random_state) or random_state < 0):
         raise InputError(f"random_state must be a whole number from 0 on, or None, not {random_state!r}")
-    return None if random_state is None else int(random_state)
+    return secrets.randbits(32) if random_state is None else int(random_state)
 
 
 def make_plan(criterion: Any, strategy: str | None, info: str, params: dict[str, Any] | None) -> Plan:
@@ -160,7 +161,7 @@ def make_task(
     include: Iterable[Any],
     exclude: Iterable[Any],
     stop: Any,
-    seed: int | None,
+    seed: int,
     drop_constant: bool,
 ) -> Task:
     """The task for the strategy: which features are taken first, which are free, and when to stop."""
@@ -183,7 +184,6 @@ def make_task(
     stats.free = free
     tolerance = getattr(plan.maker, "tolerance", 1e-12)
     return Task(
-        source.m,
         k,
         plan.criterion,
         tolerance,
@@ -194,7 +194,7 @@ def make_task(
     )
 
 
-def _stop(stop: Any, stats: Stats, seed: int | None, name: str) -> Stop | None:
+def _stop(stop: Any, stats: Stats, seed: int, name: str) -> Stop | None:
     """The stop rule that is meant by a number, a name or a dict with `rule` and its parameters."""
     if stop is None:
         return None
@@ -217,7 +217,8 @@ def _stop(stop: Any, stats: Stats, seed: int | None, name: str) -> Stop | None:
         raise InputError(f"unknown stop rule {rule!r}.{near(str(rule), known)} Known: {', '.join(known)}")
     unknown = set(given) - known[rule]
     if unknown:
-        raise InputError(f"stop rule '{rule}' has no parameter {sorted(unknown)[0]!r}")
+        has = f"it has: {', '.join(sorted(known[rule]))}" if known[rule] else "it has none"
+        raise InputError(f"stop rule '{rule}' has no parameter {sorted(unknown)[0]!r}; {has}")
     for name, value in given.items():
         if not is_number(value):
             raise InputError(f"stop: {name} must be a number, not {value!r}")
@@ -229,4 +230,4 @@ def _stop(stop: Any, stats: Stats, seed: int | None, name: str) -> Stop | None:
         return Exhausted(name)
     from jifs.estimators.permutation import Permutation
 
-    return Permutation(stats, seed=seed or 0, **given)
+    return Permutation(stats, seed=seed, **given)

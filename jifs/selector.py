@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -108,7 +109,7 @@ def select(
             stats.clock["encoding"] = 0.0  # done before, for all
         job = make_task(source, stats, plan, k, include, exclude, stop, seed, drop_constant)
         bar.start(job.k, plan.criterion)
-        object.__setattr__(job, "advance", lambda j: bar.advance(1, source.name_of(j)))
+        job = replace(job, advance=lambda j: bar.advance(1, source.name_of(j)))
         method = faces.as_face(plan.maker, plan.strategy.faces[0])
         outcome = plan.strategy.make().run(method, stats, job)
     _look_back(source, plan, outcome)
@@ -224,7 +225,7 @@ def _facts(
 
 
 def _report(
-    source: Any, plan: Plan, outcome: Outcome, facts: dict[str, Any], seed: int | None, seconds: float
+    source: Any, plan: Plan, outcome: Outcome, facts: dict[str, Any], seed: int, seconds: float
 ) -> Result:
     steps = tuple(
         Step(

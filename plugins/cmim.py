@@ -19,7 +19,8 @@ from jifs.kernels.counts import tables_by_planes
 from jifs.kernels.entropy import table_sums_lookup
 
 LANES = 8
-TOLERANCE = 1e-12
+CUT = 1e-10
+"""A candidate is left alone when it is behind by more than this: well over what counts as a tie."""
 
 
 @criterion(
@@ -109,7 +110,7 @@ class Lazy(Eager):
 
     def best(self, free: np.ndarray) -> np.ndarray:
         """J where a feature may come first or second, minus infinity elsewhere."""
-        return self._scores(free, cut=TOLERANCE)
+        return self._scores(free, cut=CUT)
 
     def facts(self) -> dict[str, Any]:
         """How many tables the laziness counted, and how many there are."""

@@ -257,6 +257,13 @@ def test_weights_whose_sum_overflows():
     assert learn(np.arange(10), 5, weights=np.full(10, 1e308)).cuts == (1.0, 3.0, 5.0, 7.0)
 
 
+@given(COLUMN, BINS, st.sampled_from(["frequency", "width"]), st.integers(0, 2**32 - 1))
+def test_whole_weights_are_rows_repeated(x, b, kind, seed):
+    w = np.random.default_rng(seed).integers(0, 7, len(x))
+    w[0] = 1
+    assert learn(x, f"{kind}:{b}", weights=w * 1.0) == learn(np.repeat(x, w), f"{kind}:{b}")
+
+
 @given(COLUMN, st.sampled_from([2, 5, "width:4", "mdl"]), st.integers(0, 2**32 - 1))
 def test_rows_without_weight_are_absent(x, bins, seed):
     rng = np.random.default_rng(seed)

@@ -6,7 +6,7 @@
     I(X;Y) = (S_xy - S_x - S_y + S)/N          I(X;Y|Z) = (S_xyz - S_xz - S_yz + S_z)/N         S = N log N
 
 Everything is built from S of one, two or three columns; the correction is S - (K - 1)/2 for each of them, so the same
-lines serve both. Plug-in information is never negative: rounding down to -1e-12 is set to 0, anything lower is a bug
+lines serve both. Plug-in information is never negative: rounding down to -1e-11 is set to 0, anything lower is a bug
 and is raised. The Miller-Madow estimate may be negative and is left as it is [Miller 1955].
 """
 
@@ -15,7 +15,7 @@ from __future__ import annotations
 import functools
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -26,8 +26,8 @@ from jifs.estimators.base import Info
 from jifs.kernels import entropy as kernels
 from jifs.registry import estimator
 from jifs.stats.base import Stats
-from jifs.stats.codes import Column
-from jifs.stats.counts import PairCounts, TargetCounts
+from jifs.stats.columns import Column
+from jifs.stats.counts import PairCounts
 from jifs.stats.grouping import Grouping
 from jifs.stats.layout import LANES
 
@@ -119,27 +119,22 @@ class PlugIn(Info):
         groups = batch.grouping(state)
         if batch.routes(state, split=True).planes == stats.source.layout.blocks:
             z = self.pair(stats, state)
-            return self._information(stats, z.xzy, z.xz, self._state_difference(stats, groups))
+            return self._information(stats, z.xzy, z.xz, self.state_difference(stats, groups))
         with stats.timed("counting"):
             groups = groups.undecided()
             stats.facts["tables_counted"] += stats.m
             stats.facts["passes"] += 1
-            return self.given_groups(stats, groups)
+            xz, xzy = self._corrected(stats, batch.grouped_features(np.arange(stats.m), groups))
+            return self._information(stats, xzy, xz, self.state_difference(stats, groups))
 
-    def given_groups(self, stats: Stats, groups: Grouping) -> np.ndarray:
-        """I(X_j ; Y | Z) from rows in groups of Z and runs of Y; groups left out count as decided, and add nothing."""
-        sums = stats.source.batch.grouped_features(np.arange(stats.m), groups)
-        xz, xzy = self._corrected(stats, sums)
-        return self._information(stats, xzy, xz, self._state_difference(stats, groups))
-
-    def _state_difference(self, stats: Stats, groups: Grouping) -> float:
-        mass = (
-            np.ones(groups.rows.size)
-            if stats.source.batch.weights is None
-            else stats.source.batch.weights[groups.rows]
+    def state_difference(self, stats: Stats, groups: Grouping) -> float:
+        """S of (Z, Y) less S of Z, from rows in groups of Z and runs of Y."""
+        weights = stats.source.batch.weights
+        mass = np.ones(groups.rows.size) if weights is None else weights[groups.rows]
+        z, zy = (
+            np.add.reduceat(mass, np.append(0, ends[:-1])) if ends.size else mass
+            for ends in (groups.group_ends, groups.run_ends)
         )
-        running = np.concatenate([[0.0], np.cumsum(mass)])
-        z, zy = (np.diff(running[np.append(0, ends)]) for ends in (groups.group_ends, groups.run_ends))
         return self._sum_of(stats, zy) - self._sum_of(stats, z)
 
     # ---------------------------------------------------------------------------- for kernels of a plug-in's own
@@ -161,18 +156,9 @@ class PlugIn(Info):
         """S of each feature, with and without the target, from one statistic."""
 
         def make() -> Margins:
-            layout, classes = stats.source.layout, stats.classes
-            with stats.timed("counting"):
-                cells = stats.reduce(TargetCounts()).cells
-                stats.facts["passes"] += 1
-                stats.facts["tables_counted"] += stats.m
-            assert cells is not None
-            with stats.timed("estimating"):
-                x, xy = self._sums(stats, cells, 0, layout.blocks, classes, 1)
-                first = layout.table_of(cells, 0, classes, 1)[:, :, 0].sum(axis=1)
-                y = self._sum_of(stats, first)
-                one = self._sum_of(stats, first.sum(keepdims=True))
-            return Margins(layout.by_feature(x), layout.by_feature(xy), y, one)
+            x, xy = self._pair(stats, None, split=True)
+            sizes = stats.class_sizes()
+            return Margins(x, xy, self._sum_of(stats, sizes), self._sum_of(stats, sizes.sum(keepdims=True)))
 
         return stats.remember((self, "margins"), make)
 
@@ -183,7 +169,7 @@ class PlugIn(Info):
         split = split or stats.remembers((self, z, True))
         return stats.remember((self, z, split), lambda: self._pair(stats, z, split))
 
-    def _pair(self, stats: Stats, z: int | Column, split: bool) -> Pair:
+    def _pair(self, stats: Stats, z: int | Column | None, split: bool) -> Pair:
         layout = stats.source.layout
         xz = np.empty(layout.slots.size)
         xzy = np.empty(layout.slots.size) if split else xz
@@ -193,7 +179,7 @@ class PlugIn(Info):
         return Pair(layout.by_feature(xz), layout.by_feature(xzy))
 
     def _pair_slots(
-        self, stats: Stats, z: int | Column, split: bool, first: int, xz: np.ndarray, xzy: np.ndarray
+        self, stats: Stats, z: int | Column | None, split: bool, first: int, xz: np.ndarray, xzy: np.ndarray
     ) -> tuple[float, list[tuple[float, float]]]:
         """S of (X_j, Z) and (X_j, Z, Y) for the features of blocks first.., per slot; the time that took."""
         layout, classes = stats.source.layout, stats.classes if split else 1
@@ -201,29 +187,29 @@ class PlugIn(Info):
         start = time.perf_counter()
         dense = layout.blocks
         if batch is not None:
-            column = z if isinstance(z, Column) else batch.column(z)
+            column = batch.as_column(z)
             dense = max(batch.prepare(column, split).histogram, first)
-        levels = column.levels if isinstance(column, Column) else int(stats.cards[column])
+        levels = (
+            column.levels if isinstance(column, Column) else 1 if column is None else int(stats.cards[column])
+        )
+        per_level = classes * levels * LANES
 
         def task(lo: int, hi: int) -> tuple[float, float]:
-            begin = time.perf_counter()
-            size = int(layout.before[first + hi] - layout.before[first + lo]) * classes * levels * LANES
-            cells = stats.reduce(
-                PairCounts(column, first + lo, first + hi, split, room=stats.room(size))
-            ).cells
-            middle = time.perf_counter()
-            assert cells is not None
-            self._sums(stats, cells, first + lo, first + hi, classes, levels, (xz, xzy))
-            return middle - begin, time.perf_counter() - middle
+            counting, begin = 0.0, time.perf_counter()
+            for at, end in _pieces(layout.before, first + lo, first + hi, TABLE_BYTES // (8 * per_level)):
+                here = time.perf_counter()
+                room = stats.room(int(layout.before[end] - layout.before[at]) * per_level)
+                cells = stats.reduce(PairCounts(z=column, lo=at, hi=end, split=split, room=room)).cells
+                counting += time.perf_counter() - here
+                assert cells is not None
+                self._sums(stats, cells, at, end, classes, levels, (xz, xzy))
+            return counting, time.perf_counter() - begin - counting
 
         parts: list[tuple[float, float]] = []
         if dense > first:
             width = int(layout.width[(first + dense) // 2])
-            per_block = width * classes * levels * LANES
-            work = per_block + stats.n * (levels - 1) * (width - 1) // 64 + 1
-            _, parts = jit.spread(
-                dense - first, task, max(1, GRAIN // work), max(1, TABLE_BYTES // (8 * per_block))
-            )
+            work = width * per_level + stats.n * (levels - 1) * (width - 1) // 64 + 1
+            _, parts = jit.spread(dense - first, task, max(1, GRAIN // work))
         if dense < layout.blocks:
             begin = time.perf_counter()
             features = layout.slots[dense * LANES :]
@@ -317,22 +303,30 @@ class PlugIn(Info):
     @staticmethod
     def _scale(stats: Stats) -> float:
         """Mass in the tables for each unit of N: 1 but for real weights, which are scaled to the number of rows."""
-        return stats.n / stats.source.size
+        return stats.mass / stats.source.size
 
     def _entropy(self, stats: Stats, s: np.ndarray) -> np.ndarray:
-        entropy: np.ndarray = np.log(float(stats.n)) - s / stats.n
+        entropy: np.ndarray = np.log(stats.mass) - s / stats.mass
         return entropy
 
     def _information(self, stats: Stats, joint: np.ndarray, own: np.ndarray, constant: float) -> np.ndarray:
         """(joint - own - constant) / N. For the plug-in estimate a value below 0 by more than rounding is a bug."""
         if self.corrected:
-            estimate: np.ndarray = ((joint - own) - constant) / stats.n
+            estimate: np.ndarray = ((joint - own) - constant) / stats.mass
             return estimate
         value = np.empty(joint.shape)
         joint, own = np.ascontiguousarray(joint).reshape(-1), np.ascontiguousarray(own).reshape(-1)
-        if kernels.information_all(joint, own, float(constant), float(stats.n), value.reshape(-1)):
+        if kernels.information_all(joint, own, float(constant), stats.mass, value.reshape(-1)):
             raise ArithmeticError("plug-in information came out negative: a bug in jifs, please report it")
         return value
+
+
+def _pieces(before: np.ndarray, lo: int, hi: int, most: int) -> Iterator[tuple[int, int]]:
+    """Parts of the blocks lo..hi-1 with at most so many levels each, though never less than one block."""
+    while lo < hi:
+        end = min(max(int(np.searchsorted(before, before[lo] + most, "right")) - 1, lo + 1), hi)
+        yield lo, end
+        lo = end
 
 
 def _symmetric(joint: np.ndarray, alone: np.ndarray, rest: float) -> tuple[np.ndarray, np.ndarray]:

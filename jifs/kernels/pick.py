@@ -1,4 +1,7 @@
-"""The tie rule: the winner is the LOWEST index whose score is within a tolerance of the best."""
+"""The tie rule: the winner is the LOWEST index whose score is within a tolerance of the best.
+
+The tolerance is absolute for scores up to 1 and relative beyond, as their rounding is.
+"""
 
 from __future__ import annotations
 
@@ -31,6 +34,13 @@ def top_one(scores: Any, free: Any, without: int) -> float:
 
 
 @kernel
+def least_tied(top: float, tolerance: float) -> float:
+    """The least score that is level with the best."""
+    best = float(top)
+    return best - tolerance * max(1.0, abs(best)) if abs(best) < np.inf else best
+
+
+@kernel
 def best_one(scores: Any, free: Any, tolerance: float, without: int) -> int:
     """Lowest free index within the tolerance of the best free score, one index left out; -1 if there is none.
 
@@ -41,7 +51,8 @@ def best_one(scores: Any, free: Any, tolerance: float, without: int) -> int:
         for j in range(scores.size):
             if free[j] and j != without and np.isnan(scores[j]):
                 return -2 - j
+    least = least_tied(top, tolerance)
     for j in range(scores.size):
-        if free[j] and j != without and (scores[j] >= top - tolerance or scores[j] == top):
+        if free[j] and j != without and scores[j] >= least:
             return j
     return -1

@@ -1,11 +1,13 @@
 """What strategies share: the task, the tie rule, stop rules, and the outcome.
 
 The winner of a step is the LOWEST index whose score is within the tolerance of the best, so that equal scores which
-differ by rounding are equal; the search starts at minus infinity, so negative scores are chosen like any other.
+differ by rounding are equal; the tolerance is absolute for scores up to 1 and relative beyond. The search starts at
+minus infinity, so negative scores are chosen like any other.
 """
 
 from __future__ import annotations
 
+import heapq
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, Protocol
@@ -13,7 +15,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 
 from jifs.errors import MismatchError
-from jifs.kernels.pick import best_one
+from jifs.kernels.pick import best_one, least_tied
 
 
 class Pick(NamedTuple):
@@ -41,7 +43,6 @@ class Stop(Protocol):
 class Task:
     """What is asked of a strategy."""
 
-    m: int
     k: int
     name: str
     tolerance: float = 1e-12
@@ -49,7 +50,7 @@ class Task:
     free: np.ndarray = field(default_factory=lambda: np.zeros(0, np.bool_))
     stop: Stop | None = None
     advance: Callable[[int], None] = lambda j: None
-    seed: int | None = 0
+    seed: int = 0
 
 
 @dataclass
@@ -95,11 +96,42 @@ def pick(scores: np.ndarray, free: np.ndarray, task: Task) -> Pick:
             f"criterion '{task.name}' gave feature {-2 - first} the score NaN, which is no number"
         )
     second = best_one(scores, free, task.tolerance, first)
+    return lead(scores, first, second, task)
+
+
+def lead(scores: np.ndarray, first: int, second: int, task: Task) -> Pick:
+    """How far a winner is ahead of the runner-up (-1: there is none)."""
     if second < 0:
         return Pick(first, -1, None, False)
     ahead, behind = float(scores[first]), float(scores[second])
     margin = 0.0 if ahead == behind else max(ahead - behind, 0.0)
-    return Pick(first, second, margin, margin <= task.tolerance)
+    return Pick(first, second, margin, behind >= least_tied(ahead, task.tolerance))
+
+
+def ranking(scores: np.ndarray, free: np.ndarray, task: Task, most: int) -> list[int]:
+    """The winners of `most` steps with fixed scores, without looking at all of them each time; NaN is refused.
+
+    Whoever is level with the best of the others waits in a heap, and the lowest index leaves it first.
+    """
+    if not free.any():
+        return []
+    pick(scores, free, task)
+    candidates = np.flatnonzero(free)
+    by_score = candidates[np.argsort(-scores[candidates], kind="stable")].tolist()
+    waiting: list[int] = []
+    order: list[int] = []
+    taken: set[int] = set()
+    top = level = 0
+    while len(order) < min(most, len(by_score)):
+        while by_score[top] in taken:
+            top += 1
+        least = least_tied(float(scores[by_score[top]]), task.tolerance)
+        while level < len(by_score) and scores[by_score[level]] >= least:
+            heapq.heappush(waiting, by_score[level])
+            level += 1
+        order.append(heapq.heappop(waiting))
+        taken.add(order[-1])
+    return order
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ import numpy as np
 
 from jifs.errors import MismatchError
 from jifs.registry import strategy
-from jifs.search.base import Outcome, Taken, Task, pick
+from jifs.search.base import Outcome, Taken, Task, lead, ranking
 
 
 @strategy("rank")
@@ -33,35 +33,16 @@ class Rank:
         facts: dict[str, Any] = {}
         for j in task.include:
             task.advance(j)
-        contenders = _contenders(scores, free, task)
-        own = scores[contenders]
-        left = np.ones(contenders.size, np.bool_)
-        while len(steps) < task.k and left.any():
-            found = pick(own, left, task)
-            j = int(contenders[found.winner])
-            reason = (
-                task.stop.reason([s.feature for s in steps], free, float(scores[j]), None)
-                if task.stop
-                else None
-            )
+        order = ranking(scores, free, task, task.k - len(steps) + 1)
+        for i, j in enumerate(order[: task.k - len(steps)]):
+            found = lead(scores, j, order[i + 1] if i + 1 < len(order) else -1, task)
+            score = float(scores[j])
+            reason = task.stop.reason([s.feature for s in steps], free, score, None) if task.stop else None
             if reason:
                 facts["stopped"] = reason
                 break
-            second = int(contenders[found.runner_up]) if found.runner_up >= 0 else None
-            steps.append(Taken(j, float(scores[j]), {}, second, found.margin, found.tie))
-            left[found.winner] = False
+            second = found.runner_up if found.runner_up >= 0 else None
+            steps.append(Taken(j, score, {}, second, found.margin, found.tie))
             free[j] = False
             task.advance(j)
         return Outcome(steps, weights=scores, facts=facts)
-
-
-def _contenders(scores: np.ndarray, free: np.ndarray, task: Task) -> np.ndarray:
-    """The features that can come among the first k, or second to one of them: the others are not looked at again."""
-    candidates = np.flatnonzero(free)
-    need = task.k - len(task.include) + 1
-    own = scores[candidates]
-    if need >= candidates.size or np.isnan(own).any():
-        return candidates
-    least = np.partition(own, own.size - need)[own.size - need]
-    few: np.ndarray = candidates[own >= least - task.tolerance]
-    return few

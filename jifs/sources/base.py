@@ -25,7 +25,9 @@ class Source(Protocol):
     cards: np.ndarray
     layout: Layout
     size: float
-    """Number of rows, or their total weight."""
+    """Number of rows, or their total weight as it was given."""
+    mass: float
+    """What the cells of a table add up to: the same, but for real weights, which are scaled to the number of rows."""
     seconds: float
     """Time it took to encode."""
     batch: Any

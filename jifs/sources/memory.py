@@ -21,7 +21,8 @@ class MemorySource:
         self.encoding = encoding
         self.seconds = seconds
         self.n, self.m, self.classes = batch.n, table.m, batch.classes
-        self.cards, self.layout, self.size = batch.cards, batch.layout, batch.size
+        self.cards, self.layout = batch.cards, batch.layout
+        self.size, self.mass = batch.size, batch.mass
         self.target_kind = table.target.kind if table.target is not None else "none"
         labels = table.target.labels if table.target is not None else ()
         self.labels: tuple[Any, ...] = tuple(labels[c] for c in encoding.present) if labels else ()

@@ -12,13 +12,14 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 import numpy as np
 
 from jifs.errors import MismatchError
+from jifs.stats.counts import ClassCounts
 
 if TYPE_CHECKING:
     from jifs.sources.base import Source
 
 T = TypeVar("T")
-REMEMBERED_BYTES = 4 << 20
-"""Answers kept: the recent ones, little enough that their memory is used again and again."""
+REMEMBERED_BYTES, REMEMBERED_NUMBERS = 4 << 20, 16
+"""Answers kept: the recent ones, little enough that their memory is used again and again; at least a few."""
 
 
 class Statistic(Protocol):
@@ -58,6 +59,11 @@ class Stats:
         return self.source.n
 
     @property
+    def mass(self) -> float:
+        """What the cells of a table add up to: the rows, or their weights."""
+        return self.source.mass
+
+    @property
     def cards(self) -> np.ndarray:
         """Number of levels of each feature."""
         return self.source.cards
@@ -81,12 +87,15 @@ class Stats:
             self._memory.move_to_end(key)
             return self._memory[key][0]  # type: ignore[no-any-return]
         answer = make()
-        size = sum(
-            getattr(part, "nbytes", 64) for part in (answer if isinstance(answer, tuple) else (answer,))
-        )
+        parts: tuple[Any, ...] = answer if isinstance(answer, tuple) else (answer,)
+        for part in parts:
+            if isinstance(part, np.ndarray):
+                part.flags.writeable = False  # others will be given the same array
+        size = sum(getattr(part, "nbytes", 64) for part in parts)
         self._memory[key] = (answer, size)
         self._bytes += size
-        while self._bytes > REMEMBERED_BYTES and len(self._memory) > 1:
+        most = max(REMEMBERED_BYTES, 8 * REMEMBERED_NUMBERS * self.m)
+        while self._bytes > most and len(self._memory) > 1:
             _, (_, freed) = self._memory.popitem(last=False)
             self._bytes -= freed
         return answer
@@ -129,7 +138,7 @@ class Stats:
         So it is when every state holds one class, or each of these features has one value in every other state.
         """
         batch = self.rows_in_memory("a joint state of several features")
-        groups = batch.grouping(state or batch.constant()).undecided()
+        groups = batch.grouping(state or batch.constant).undecided()
         if groups.rows.size == 0 or rest.size == 0:
             return bool(groups.rows.size == 0)
         sums = batch.grouped_features(rest, groups)
@@ -145,8 +154,13 @@ class Stats:
         return self.rows_in_memory("counting by planes").chosen_view(k)  # type: ignore[no-any-return]
 
     def class_sizes(self) -> np.ndarray:
-        """Number of rows of each class."""
-        return np.diff(self.rows_in_memory("class sizes").starts)
+        """Rows of each class, or their weight (scaled, if real)."""
+        return self.remember("class sizes", lambda: self._class_sizes())
+
+    def _class_sizes(self) -> np.ndarray:
+        cells = self.reduce(ClassCounts()).cells
+        assert cells is not None
+        return cells
 
     @contextmanager
     def timed(self, what: str) -> Iterator[None]:
@@ -155,7 +169,7 @@ class Stats:
         try:
             yield
         finally:
-            self.clock[what] += time.perf_counter() - start
+            self.clock[what] = self.clock.get(what, 0.0) + time.perf_counter() - start
 
     def share_time(self, spread: tuple[float, list[tuple[float, float]]]) -> None:
         """Divide the time of a spread between counting and estimating, as its tasks spent theirs."""

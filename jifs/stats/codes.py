@@ -7,13 +7,14 @@ narrow tables, a histogram for wide ones, and rows grouped by Z where a table wo
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
+from jifs.errors import MismatchError
 from jifs.kernels import counts, entropy, planes
+from jifs.stats.columns import Column, PlaneView, Routes
 from jifs.stats.grouping import Grouping, grouping
 from jifs.stats.layout import LANES, NARROW, Layout
 
@@ -23,39 +24,11 @@ WORD_COST, ROW_COST = 0.3, 0.5
 """Nanoseconds for eight candidates, one cell and one word; and for one candidate and one row of a histogram."""
 LEAST_CELLS, MOST_CELLS = 1 << 16, 1 << 20
 """A table is made up to as many cells as there are rows, within these limits; beyond, rows are grouped."""
+FEW_CELLS = 512
+"""Planes are made for features with no more cells by class than rows, or than this."""
 KEPT_COLUMNS = 256
 SLACK = 64
 """Bytes after the last code, which a vector load may touch."""
-
-
-class Routes(NamedTuple):
-    """Blocks before `planes` are counted by planes, then those before `histogram` by histogram, the rest by groups."""
-
-    planes: int
-    histogram: int
-
-
-@dataclass(eq=False)
-class Column:
-    """A column Z to count against: its codes in the batch's order of rows (with slack), and its number of levels."""
-
-    codes: np.ndarray
-    levels: int
-    chosen: np.ndarray | None = field(default=None, repr=False)
-    margins: dict[bool, np.ndarray] = field(default_factory=dict, repr=False)
-    routes: dict[bool, Routes] = field(default_factory=dict, repr=False)
-
-
-class PlaneView(NamedTuple):
-    """What a kernel of one's own needs to count by planes: see kernels/counts.py for the meaning of each array."""
-
-    planes: np.ndarray
-    at: np.ndarray
-    width: np.ndarray
-    before: np.ndarray
-    words: np.ndarray
-    margins: np.ndarray
-    slots: np.ndarray
 
 
 class Codes:
@@ -81,6 +54,7 @@ class Codes:
         self.cards = self.layout.cards
         self.weights = weights
         self.size = float(self.n if size is None else size)
+        self.mass = float(self.n if weights is None else weights.sum())
         self.wide_row = np.cumsum(self.cards > NARROW) - 1
         self.one_class = np.array([0, self.n], np.int64)
         ends = np.cumsum(-(-np.diff(self.starts) // 64))
@@ -105,6 +79,10 @@ class Codes:
         self._columns[k] = column
         return column
 
+    def as_column(self, z: int | Column | None) -> Column:
+        """A feature, a column made of several, or nothing, as a column to count against."""
+        return self.constant if z is None else z if isinstance(z, Column) else self.column(z)
+
     def state(self, codes: np.ndarray, levels: int) -> Column:
         """Any column of dense codes, in this batch's order of rows."""
         if levels <= NARROW:
@@ -113,18 +91,26 @@ class Codes:
             return Column(padded, levels)
         return Column(np.ascontiguousarray(codes, np.uint32), levels)
 
+    @cached_property
     def constant(self) -> Column:
         """The column with one level: what a table without Z is counted against."""
         return Column(np.zeros(self.n + SLACK, np.uint8), 1)
+
+    @cached_property
+    def class_mass(self) -> np.ndarray:
+        """Rows of each class, or their weight."""
+        if self.weights is None:
+            return np.diff(self.starts)
+        ends = np.concatenate([np.zeros(1), np.cumsum(self.weights)])
+        return np.diff(ends[self.starts])
 
     # ------------------------------------------------------------------------------------------------- layout
 
     @cached_property
     def plane_blocks(self) -> int:
-        """Blocks that have planes: the narrow ones, unless rows have real weights."""
-        return (
-            0 if self.weights is not None else int(np.searchsorted(self.layout.width, PLANE_LEVELS, "right"))
-        )
+        """Blocks that have planes: narrow ones with fewer cells by class than rows, unless rows have weights."""
+        most = min(PLANE_LEVELS, max(self.n, FEW_CELLS) // max(self.classes, 1))
+        return 0 if self.weights is not None else _blocks_up_to(self.layout.width, most)
 
     @cached_property
     def plane_at(self) -> np.ndarray:
@@ -152,26 +138,23 @@ class Codes:
 
     @cached_property
     def margins(self) -> np.ndarray:
-        """Counts of (X_j, Y): flat [block][class][level][lane], integers or, with real weights, floats."""
+        """Counts of (X_j, Y) in the blocks that have planes: flat [block][class][level][lane]."""
         lay = self.layout
-        out = np.zeros(int(lay.before[-1]) * self.classes * LANES, self.cell_type)
-        if self.plane_blocks:
-            planes.margins_all(
-                self.plane_blocks, self.narrow, self.n, lay.slots, lay.width, lay.before, self.starts, out
-            )
-        if self.plane_blocks < lay.blocks:
-            rest = out[int(lay.before[self.plane_blocks]) * self.classes * LANES :]
-            self._histogram(self.plane_blocks, lay.blocks, self.constant(), self.starts, rest)
+        out = np.zeros(int(lay.before[self.plane_blocks]) * self.classes * LANES, np.int64)
+        planes.margins_all(
+            self.plane_blocks, self.narrow, self.n, lay.slots, lay.width, lay.before, self.starts, out
+        )
         return out
 
     @cached_property
     def totals(self) -> np.ndarray:
-        """Counts of X_j: flat [block][level][lane]."""
-        lay, out = self.layout, np.zeros(int(self.layout.before[-1]) * LANES, self.cell_type)
-        if lay.blocks and (lay.width == lay.width[0]).all():
-            shape = (lay.blocks, self.classes, int(lay.width[0]) * LANES)
+        """Counts of X_j in the blocks that have planes: flat [block][level][lane]."""
+        lay, blocks = self.layout, self.plane_blocks
+        out = np.zeros(int(lay.before[blocks]) * LANES, np.int64)
+        if blocks and lay.width[0] == lay.width[blocks - 1]:
+            shape = (blocks, self.classes, int(lay.width[0]) * LANES)
             return np.ascontiguousarray(self.margins.reshape(shape).sum(axis=1)).reshape(-1)
-        for b in range(lay.blocks):
+        for b in range(blocks):
             lo, hi = int(lay.before[b]) * LANES, int(lay.before[b + 1]) * LANES
             table = self.margins[lo * self.classes : hi * self.classes].reshape(self.classes, -1)
             out[lo:hi] = table.sum(axis=0)
@@ -203,7 +186,7 @@ class Codes:
         """Make what several threads will read, and say which way each block goes."""
         routes = self.routes(column, split)
         if routes.planes:
-            _ = (self.planes, self.margins if split else self.totals)
+            _ = (self.margins if split else self.totals, self._planes_for(column))
             self._chosen(column)
             self._column_margins(column, split)
         return routes
@@ -213,10 +196,11 @@ class Codes:
         return grouping(column.codes, self.starts, split)
 
     def plane_view(self) -> PlaneView | None:
-        """The arrays for counting by planes, or None when some feature has no planes."""
-        if self.plane_blocks < self.layout.blocks:
-            return None
+        """The arrays for counting by planes, or None when that is not the way to count all features by class."""
         lay = self.layout
+        widest = Column(self.constant.codes, int(lay.width.max(initial=1)))
+        if self.routes(widest, split=True).planes < lay.blocks:
+            return None
         return PlaneView(
             self.planes, self.plane_at, lay.width, lay.before, self.words, self.margins, lay.slots
         )
@@ -224,6 +208,10 @@ class Codes:
     def chosen_view(self, k: int) -> tuple[np.ndarray, np.ndarray, int]:
         """Planes, margins by class and number of levels of feature k, to count others against."""
         column = self.column(k)
+        if column.levels > PLANE_LEVELS:
+            raise MismatchError(
+                f"feature {k} has {column.levels} levels, and bit planes are for {PLANE_LEVELS} at most"
+            )
         return self._chosen(column), self._column_margins(column, True), column.levels
 
     def tables(
@@ -248,7 +236,7 @@ class Codes:
             counts.tables_by_planes(
                 lo,
                 middle,
-                self.planes,
+                self._planes_for(column),
                 self.plane_at,
                 lay.width,
                 lay.before,
@@ -319,6 +307,10 @@ class Codes:
                 weights,
                 out[cut:],
             )
+
+    def _planes_for(self, column: Column) -> np.ndarray:
+        """The planes, which are not made for a column that has nothing to be counted against."""
+        return self.planes if column.levels > 1 else np.zeros(0, np.uint64)
 
     def _chosen(self, column: Column) -> np.ndarray:
         if column.chosen is None:

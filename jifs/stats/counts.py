@@ -1,28 +1,25 @@
-"""Contingency tables as statistics: updated from a batch, merged with another, the same for any order of arrival.
+"""Counts as statistics: updated from a batch, merged with another, the same for any order of arrival.
 
-TargetCounts:  n(X_j, Y) for every feature          PairCounts:  n(X_j, Z, Y) or n(X_j, Z) for blocks of features
+ClassCounts:  n(Y)                  PairCounts:  n(X_j, Z, Y) or n(X_j, Z) for blocks of features; without Z n(X_j, Y)
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Self
 
 import numpy as np
 
-from jifs.stats.codes import Codes, Column
+from jifs.stats.codes import Codes
+from jifs.stats.columns import Column
 
 
-@dataclass(eq=False)
-class TargetCounts:
-    """Flat [block][class][level][lane] counts of every feature with the target."""
+class _Counts:
+    """Cells that are added up, whatever they count."""
 
-    cells: np.ndarray | None = None
+    cells: np.ndarray | None
 
-    def update(self, batch: Codes) -> None:
-        """Add a batch."""
-        self._add(batch.margins)
-
-    def merge(self, other: TargetCounts) -> None:
+    def merge(self, other: Self) -> None:
         """Add what another has counted."""
         if other.cells is not None:
             self._add(other.cells)
@@ -32,10 +29,21 @@ class TargetCounts:
 
 
 @dataclass(eq=False)
-class PairCounts:
-    """Tables of blocks lo..hi-1 with feature z (or with a column made of several), by class if split."""
+class ClassCounts(_Counts):
+    """Rows of each class, or their weight."""
 
-    z: int | Column
+    cells: np.ndarray | None = None
+
+    def update(self, batch: Codes) -> None:
+        """Add a batch."""
+        self._add(batch.class_mass)
+
+
+@dataclass(eq=False)
+class PairCounts(_Counts):
+    """Tables of blocks lo..hi-1 with feature z (or a column made of several, or with nothing), by class if split."""
+
+    z: int | Column | None
     lo: int
     hi: int
     split: bool = True
@@ -45,14 +53,6 @@ class PairCounts:
 
     def update(self, batch: Codes) -> None:
         """Add a batch."""
-        column = self.z if isinstance(self.z, Column) else batch.column(self.z)
+        column = batch.as_column(self.z)
         room = self.room if self.cells is None else None
         self._add(batch.tables(column, self.lo, self.hi, self.split, room))
-
-    def merge(self, other: PairCounts) -> None:
-        """Add what another has counted."""
-        if other.cells is not None:
-            self._add(other.cells)
-
-    def _add(self, cells: np.ndarray) -> None:
-        self.cells = cells if self.cells is None else self.cells + cells

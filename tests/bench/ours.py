@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 import jifs
 from jifs import jit
-from jifs.stats.codes import Column
+from jifs.stats.columns import Column
 
 
 def select(X: NDArray[Any], y: NDArray[Any], k: int, criterion: str, threads: int) -> jifs.Result:

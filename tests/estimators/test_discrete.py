@@ -442,3 +442,46 @@ def test_selections_on_wide_columns(criterion: str, name: str) -> None:
         assert score == pytest.approx(free[j], abs=1e-10)
         assert j == winner(free, 1e-9)
         S.append(j)
+
+
+# -------------------------------------------------------------------------------------------------- many weighted rows
+
+
+@pytest.mark.parametrize("criterion", ["mrmr", "jmi", "cmi", "cmim", "disr"])
+def test_real_weights_on_many_rows_lose_nothing(criterion: str) -> None:
+    """Sums of weights are exact, so a copy is a copy, a constant says nothing, and no information is negative."""
+    rng = np.random.default_rng(0)
+    n = 60_000
+    X, y = rng.integers(0, 4, (n, 6)), rng.integers(0, 3, n)
+    X[:, 4], X[:, 5] = 3 - X[:, 1], 7
+    w = rng.choice([0.1, 0.3, 0.7], n)
+    source = jifs.memory(X, y, bins="none", sample_weight=w)
+    stats, info = jifs.Stats(source), PlugIn()
+    assert info.relevance(stats)[5] == 0.0
+    assert info.relevance(stats)[1] == pytest.approx(info.relevance(stats)[4], abs=1e-15)
+    assert info.redundancy(stats, 5).tolist() == [0.0] * 6
+    assert info.relevance_given(stats, 1)[4] == 0.0
+    assert info.relevance_given_state(stats, stats.join(None, 4))[1] == 0.0
+    assert info.relevance(stats)[0] == pytest.approx(mi(X[:, 0], y, np.rint(10 * w)), abs=1e-14)
+    assert len(jifs.select(source, k=6, criterion=criterion).indices) == 6
+
+
+def test_whole_weights_too_large_to_repeat_are_rows_repeated() -> None:
+    rng = np.random.default_rng(1)
+    X, y = rng.normal(size=(30, 4)), rng.integers(0, 2, 30)
+    w = rng.integers(1, 9, 30)
+    few = jifs.select(np.repeat(X, w, axis=0), np.repeat(y, w), 4, "jmi", bins=4)
+    many = jifs.select(X, y, 4, "jmi", bins=4, sample_weight=w * 10**9)
+    often = jifs.select(np.repeat(X, w * 100, axis=0), np.repeat(y, w * 100), 4, "jmi", bins=4)
+    assert many.indices.tolist() == often.indices.tolist() == few.indices.tolist()
+    assert many.scores.tolist() == pytest.approx(often.scores.tolist(), rel=1e-12)
+
+
+def test_a_column_of_very_many_levels_takes_no_table() -> None:
+    """A hundred thousand levels by a thousand classes, eight lanes wide, would be 6 gigabytes."""
+    n = 100_000
+    X = np.column_stack([np.arange(n) * 10, np.arange(n) % 7, np.arange(n) // 2])
+    y = np.arange(n) % 1000
+    stats = jifs.Stats(jifs.memory(X, y, bins="none"))
+    found = PlugIn().relevance(stats)
+    assert found.tolist() == pytest.approx([np.log(1000), mi(X[:, 1], y), np.log(500)], abs=1e-12)

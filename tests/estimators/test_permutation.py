@@ -12,8 +12,7 @@ from worlds import World
 
 import jifs
 from jifs.errors import InputError, MismatchError
-from jifs.estimators.discrete import PlugIn
-from jifs.estimators.permutation import Permutation
+from jifs.estimators.permutation import Left, Permutation
 
 
 def desk(world: World, **more: Any) -> jifs.Stats:
@@ -38,22 +37,20 @@ class Watch:
     """Every set of rows the test looked at, and the largest information it found there."""
 
     rows: list[np.ndarray] = field(default_factory=list)
-    groups: list[np.ndarray] = field(default_factory=list)
     answers: list[np.ndarray] = field(default_factory=list)
 
 
 @pytest.fixture
 def watch(monkeypatch: pytest.MonkeyPatch) -> Watch:
-    seen, real = Watch(), PlugIn.given_groups
+    seen, real = Watch(), Left.information
 
-    def given_groups(self: PlugIn, stats: Any, groups: Any) -> np.ndarray:
-        answer = real(self, stats, groups)
-        seen.rows.append(groups.rows.copy())
-        seen.groups.append(groups.group_ends.copy())
+    def information(self: Left, rows: np.ndarray) -> np.ndarray:
+        answer = real(self, rows)
+        seen.rows.append(rows.copy())
         seen.answers.append(answer.copy())
         return answer
 
-    monkeypatch.setattr(PlugIn, "given_groups", given_groups)
+    monkeypatch.setattr(Left, "information", information)
     return seen
 
 
@@ -75,16 +72,34 @@ def test_the_p_value_is_that_of_the_definition(S: list[int], seed: int, watch: W
     X, y = w.X[order], w.y[order]
     free = np.isin(np.arange(w.m), S, invert=True)
     observed = statistic(X, y, S, free)
-    assert watch.answers[0][free].max() == pytest.approx(observed, abs=1e-10)
+    assert watch.answers[0].max() == pytest.approx(observed, abs=1e-10)
     reached = 0
     for rows, answer in zip(watch.rows[1:], watch.answers[1:], strict=True):
         moved = X.copy()
         moved[watch.rows[0]] = X[rows]
         expected = statistic(moved, y, S, free)
-        assert answer[free].max() == pytest.approx(expected, abs=1e-10)
+        assert answer.max() == pytest.approx(expected, abs=1e-10)
         reached += expected >= observed - 1e-12
     assert rule.p_values == [pytest.approx((1 + reached) / (1 + len(watch.rows) - 1))]
     assert rule.facts() == {"permutation_p_values": rule.p_values}
+
+
+@pytest.mark.parametrize("S", [[], [0], [3, 2]], ids=str)
+def test_planes_and_a_walk_over_the_rows_agree(S: list[int], monkeypatch: pytest.MonkeyPatch) -> None:
+    w = random_world(4, n=300)
+    answers = []
+    for most in (64, 0):
+        monkeypatch.setattr("jifs.estimators.permutation.PLANE_LEVELS", most)
+        stats, state = desk(w), None
+        for j in S:
+            state = stats.join(state, j)
+        left = Left(stats, state, np.array([j for j in range(w.m) if j not in S]))
+        assert left.by_planes == (most > 0)
+        random = np.random.default_rng(1)
+        answers.append(
+            [left.information(left.rows), *(left.information(left.shuffled(random)) for _ in range(5))]
+        )
+    np.testing.assert_allclose(answers[0], answers[1], atol=1e-13)
 
 
 @pytest.mark.parametrize("S", [[0], [1, 2], [3, 0, 2]], ids=str)

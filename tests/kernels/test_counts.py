@@ -146,8 +146,8 @@ def test_a_column_with_itself_is_a_diagonal():
 
 
 def test_the_constant_column_gives_the_margins():
-    codes, columns, _ = world(12, [70, 0, 33], [6, 2, 1, 300])
-    tables = codes.tables(codes.constant(), 0, codes.layout.blocks, True)
+    codes, columns, _ = world(12, [70, 0, 33], [6, 2, 1, 40])
+    tables = codes.tables(codes.constant, 0, codes.layout.blocks, True)
     for j in range(len(columns)):
         assert lane_of(codes, tables, j, 3, 1).tolist() == lane_of(codes, codes.margins, j, 3, 1).tolist()
 

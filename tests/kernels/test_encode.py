@@ -5,6 +5,8 @@ The kernels first; then `jifs.encode.encode`, which puts them together with the 
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 import numpy as np
 import pytest
 from hypothesis import example, given, settings
@@ -12,7 +14,7 @@ from hypothesis import strategies as st
 from naive import encode as naive
 
 import jifs
-from jifs.encode import DISCRETE_LEVELS, LEAST_REPEATED, MOST_REPEATS, encode
+from jifs.encode import DISCRETE_LEVELS, FEW_VALUES, MOST_REPEATS, encode
 from jifs.errors import InputError
 from jifs.jit import COMPILED, threads
 from jifs.kernels import encode as kernels
@@ -513,7 +515,7 @@ def test_real_weights_are_scaled_to_the_number_of_rows():
     batch, _ = encoded(np.arange(5)[:, None], [1, 0, 0, 1, 1], sample_weight=w)
     assert batch.order.tolist() == [2, 0, 3, 4]
     assert batch.weights.sum() == pytest.approx(4, rel=1e-15)
-    np.testing.assert_allclose(batch.weights / batch.weights[0], w[batch.order] / 3.0, rtol=1e-14)
+    np.testing.assert_allclose(batch.weights / batch.weights[0], w[batch.order] / 3.0, rtol=1e-14, atol=1e-15)
     assert batch.size == pytest.approx(w.sum())
 
 
@@ -526,14 +528,38 @@ def test_weights_at_the_ends_of_the_range(scale):
 
 
 def test_huge_whole_weights_are_not_repeated():
-    most = max(MOST_REPEATS * 3, LEAST_REPEATED)
-    batch, _ = encoded(np.arange(3)[:, None], [0, 1, 1], sample_weight=[1, 1, most - 2])
-    assert batch.n == most
-    batch, _ = encoded(np.arange(3)[:, None], [0, 1, 1], sample_weight=[1, 1, most - 1])
+    few = np.arange(3)[:, None]
+    batch, _ = encoded(few, [0, 1, 1], sample_weight=[1, 1, 10**6])
+    assert batch.n == 10**6 + 2
+    batch, _ = encoded(few, [0, 1, 1], sample_weight=[1, 1, FEW_VALUES])
+    assert (batch.n, batch.weights.tolist(), batch.mass) == (3, [1, 1, FEW_VALUES], FEW_VALUES + 2)
+    many = np.zeros(
+        (3, FEW_VALUES // 1000), np.uint8
+    )  # so many columns that a thousand rows of them are too much
+    batch, _ = encoded(many, [0, 1, 1], sample_weight=[1, 1, 1000])
     assert batch.n == 3
-    assert batch.weights.tolist() == pytest.approx(
-        [3 / (most + 1), 3 / (most + 1), 3 * (most - 1) / (most + 1)]
-    )
+    batch, _ = encoded(many, [0, 1, 1], sample_weight=[1, 1, MOST_REPEATS * 3 - 2])
+    assert (batch.n, batch.weights) == (MOST_REPEATS * 3, None)
+
+
+def test_equal_weights_are_no_weights():
+    batch, _ = encoded(np.arange(4)[:, None], [0, 0, 1, 1], sample_weight=np.full(4, 0.3))
+    assert (batch.weights, batch.mass, batch.size) == (None, 4.0, pytest.approx(1.2))
+
+
+@given(st.integers(2, 300), st.floats(1e-5, 1e5), st.integers(0, 2**32 - 1))
+def test_sums_of_real_weights_are_exact(n, spread, seed):
+    rng = np.random.default_rng(seed)
+    w = np.exp(rng.normal(size=n) * np.log(spread)) + 0.5
+    batch, _ = encoded(np.zeros((n, 1)), rng.integers(2, size=n), sample_weight=w)
+    if batch.weights is None:
+        return
+    exact = sum(Fraction(x) for x in batch.weights.tolist())
+    for _ in range(3):
+        assert Fraction(float(rng.permutation(batch.weights).sum())) == exact
+        assert Fraction(float(np.cumsum(rng.permutation(batch.weights))[-1])) == exact
+    assert batch.mass == float(exact)
+    np.testing.assert_allclose(batch.weights / batch.mass, w[batch.order] / w.sum(), rtol=1e-9, atol=1e-15)
 
 
 # ---------------------------------------------------------------------------------------------------- refusals

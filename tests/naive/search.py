@@ -1,6 +1,7 @@
 """Greedy search by the book: every candidate scored afresh at every step; the lowest index wins a tie.
 
-A tie is a score within `tol` of the best one: the winner is the LOWEST index j with s_j >= s_max - tol.
+A tie is a score within `tol` of the best one (relative to it beyond 1): the winner is the LOWEST index j with
+s_j >= s_max - tol max(1, |s_max|).
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ class Path:
 def winner(scores: dict[int, float], tol: float = TOL) -> int:
     """The lowest index within tol of the best score."""
     best = max(scores.values())
-    return min(j for j, s in scores.items() if s >= best - tol)
+    return min(j for j, s in scores.items() if s >= best - tol * max(1.0, abs(best)))
 
 
 def forward(

@@ -16,7 +16,7 @@ from jifs.search.base import Below, Exhausted, Task, pick
 
 
 def task(m: int, tolerance: float = TOL) -> Task:
-    return Task(m, m, "toy", tolerance)
+    return Task(m, "toy", tolerance)
 
 
 def everybody(scores: list[float]) -> np.ndarray:
@@ -90,13 +90,16 @@ def test_those_who_are_not_free_do_not_count() -> None:
     assert (alone.winner, alone.runner_up, alone.margin, alone.tie) == (3, -1, None, False)
 
 
-@pytest.mark.parametrize("tolerance", [0.0, 1e-10, 0.5])
+@pytest.mark.parametrize("tolerance", [0.0, 1e-10, 0.1])
 def test_the_tolerance_is_the_tasks(tolerance: float) -> None:
-    scores = np.array([1.0, 1.0 + tolerance / 2, 1.0 + 2 * tolerance, 0.0])
-    found = pick(scores, everybody(scores.tolist()), task(4, tolerance))
-    assert found.winner == (2 if tolerance else 0)
-    scores[2] = 0.0
-    assert pick(scores, everybody(scores.tolist()), task(4, tolerance)).winner == 0
+    for unit in (1.0, 1e6):  # beyond 1 the tolerance is relative
+        scores = unit * np.array([1.0, 1.0 + tolerance / 2, 1.0 + 4 * tolerance, 0.0])
+        found = pick(scores, everybody(scores.tolist()), task(4, tolerance))
+        assert found.winner == (2 if tolerance else 0)
+        scores[2] = 0.0
+        assert pick(scores, everybody(scores.tolist()), task(4, tolerance)).winner == 0
+    small = 1e-3 + np.array([0.0, tolerance / 2, 2 * tolerance])  # and below 1 it is not
+    assert pick(small, everybody(small.tolist()), task(3, tolerance)).winner == (2 if tolerance else 0)
 
 
 @pytest.mark.parametrize("at", [0, 2, 4])

@@ -60,7 +60,7 @@ class Full(Bare):
 
 def search(run: Any, k: int = M, **more: Any) -> Any:
     free = more.pop("free", np.ones(M, np.bool_))
-    return Forward().run(lambda stats: run, None, Task(M, k, "toy", free=free, **more))
+    return Forward().run(lambda stats: run, None, Task(k, "toy", free=free, **more))
 
 
 def search_that_is_interrupted(run: Any) -> Any:

@@ -17,7 +17,7 @@ from jifs.search.rank import Rank
 def search(scores: Any, k: int, **more: Any) -> Any:
     m = len(scores)
     free = more.pop("free", np.ones(m, np.bool_))
-    return Rank().run(lambda stats: scores, None, Task(m, k, "toy", free=free, **more))
+    return Rank().run(lambda stats: scores, None, Task(k, "toy", free=free, **more))
 
 
 # chains of scores each within the tolerance of the next: the cut at k must not lose one that a tie would choose

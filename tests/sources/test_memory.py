@@ -11,7 +11,7 @@ from worlds import World
 
 import jifs
 from jifs.errors import InputError
-from jifs.stats.counts import PairCounts, TargetCounts
+from jifs.stats.counts import ClassCounts, PairCounts
 from jifs.table import as_table
 
 # one column of this world has nearly as many values as there are rows, on purpose
@@ -63,7 +63,7 @@ def test_without_a_target_and_with_a_real_one() -> None:
 
 def test_reduce_counts_every_row_and_gives_the_statistic_back() -> None:
     source = jifs.memory(W.X, W.y, bins="none")
-    statistic = TargetCounts()
+    statistic = PairCounts(None, 0, source.layout.blocks)
     assert source.reduce(statistic) is statistic
     assert statistic.cells is not None
     for j, x in enumerate(W.columns):
@@ -93,7 +93,11 @@ def test_halves_merge_to_the_whole() -> None:
     X = np.vstack([levels, rng.integers(0, 2, (40, 3)), levels, rng.integers(0, 2, (30, 3))])
     y = np.concatenate([np.arange(46) % 2, np.arange(36) % 2])
     whole, first, second = (jifs.memory(X[s], y[s], bins="none") for s in (np.s_[:], np.s_[:46], np.s_[46:]))
-    for make in (TargetCounts, lambda: PairCounts(2, 0, whole.layout.blocks)):
+    for make in (
+        ClassCounts,
+        lambda: PairCounts(None, 0, whole.layout.blocks),
+        lambda: PairCounts(2, 0, whole.layout.blocks),
+    ):
         one, other = first.reduce(make()), second.reduce(make())
         one.merge(other)
         one.merge(make())  # nothing counted, nothing added

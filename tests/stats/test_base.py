@@ -153,7 +153,7 @@ def test_a_source_without_rows_in_memory_says_so():
     for ask in (
         lambda: stats.join(None, 0),
         lambda: stats.nothing_left(None, np.array([0])),
-        stats.class_sizes,
+        lambda: stats.chosen(0),
     ):
         with pytest.raises(MismatchError, match="rows in memory"):
             ask()

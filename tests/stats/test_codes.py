@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from naive import counts as naive
 from naive import encode as naive_encode
 
+from jifs.errors import MismatchError
 from jifs.stats import codes as module
 from jifs.stats.codes import Codes
 
@@ -44,16 +45,20 @@ def test_columns_are_the_features_in_order_of_class(seed, sizes, cards):
 @given(SEEDS, SIZES, CARDS, st.booleans())
 @example(0, [70, 0, 3], [2, 300, 5, 64, 65], True)
 def test_margins_and_totals(seed, sizes, cards, weighted):
+    """Tables without Z: of the narrow features also kept, for the planes."""
     weights = np.random.default_rng(seed).choice([0.0, 0.5, 3.0], sum(sizes)) if weighted else None
     codes, columns, y = world(seed, sizes, cards, weights)
-    nothing = np.zeros_like(y)
+    nothing, lay = np.zeros_like(y), codes.layout
+    by_class, whole = (codes.tables(codes.constant, 0, lay.blocks, split) for split in (True, False))
     for j, r in enumerate(cards):
         slow = naive.table(columns[j], nothing, y, (len(sizes), r, 1), weights)
-        np.testing.assert_allclose(codes.layout.table_of(codes.margins, j, len(sizes), 1), slow, rtol=1e-12)
-        whole = codes.layout.table_of(codes.totals, j, 1, 1)
-        np.testing.assert_allclose(whole[0], slow.sum(axis=0), rtol=1e-12)
-        if not weighted:
-            assert codes.margins.dtype == codes.totals.dtype == np.int64
+        np.testing.assert_allclose(lay.table_of(by_class, j, len(sizes), 1), slow, rtol=1e-12)
+        np.testing.assert_allclose(lay.table_of(whole, j, 1, 1)[0], slow.sum(axis=0), rtol=1e-12)
+        if lay.slot_of[j] // 8 < codes.plane_blocks:
+            assert lay.table_of(codes.margins, j, len(sizes), 1).tolist() == slow.tolist()
+            assert lay.table_of(codes.totals, j, 1, 1)[0].tolist() == slow.sum(axis=0).tolist()
+    assert codes.margins.dtype == codes.totals.dtype == np.int64
+    assert weights is None or codes.plane_blocks == 0
 
 
 @given(SEEDS, SIZES, CARDS, st.booleans())
@@ -84,7 +89,20 @@ def test_a_huge_table_is_never_made():
 @given(SEEDS, SIZES, CARDS)
 def test_every_feature_has_planes_or_there_is_no_view(seed, sizes, cards):
     codes, _, _ = world(seed, sizes, cards)
-    assert (codes.plane_view() is None) == (max(cards) > module.PLANE_LEVELS)
+    blocks = codes.layout.blocks
+    by_planes = all(codes.routes(codes.column(k), True).planes == blocks for k in range(len(cards)))
+    assert (codes.plane_view() is not None) == by_planes
+    assert not (by_planes and max(cards) > module.PLANE_LEVELS)
+    if max(cards) > module.PLANE_LEVELS:
+        with pytest.raises(MismatchError, match=f"has {max(cards)} levels"):
+            codes.chosen_view(int(np.argmax(cards)))
+
+
+def test_planes_are_for_few_levels_and_few_classes():
+    assert world(0, [500, 500], [2, 9, 5])[0].plane_view() is not None
+    assert world(0, [500, 500], [2, 65, 5])[0].plane_view() is None
+    assert world(0, [500, 500], [2, 60, 60])[0].plane_view() is None  # a histogram is quicker
+    assert world(0, [3] * 400, [9, 5])[0].plane_blocks == 0  # more cells than rows
 
 
 @given(SEEDS, SIZES, st.lists(st.sampled_from([1, 2, 3, 5, 9]), min_size=1, max_size=12), st.booleans())

@@ -10,7 +10,7 @@ from naive import counts as naive
 from naive import encode as naive_encode
 
 from jifs.stats.codes import Codes
-from jifs.stats.counts import PairCounts, TargetCounts
+from jifs.stats.counts import ClassCounts, PairCounts
 
 SEEDS = st.integers(0, 2**32 - 1)
 CARDS = st.lists(st.sampled_from([1, 2, 2, 3, 5, 17, 70, 300]), min_size=1, max_size=11)
@@ -52,9 +52,12 @@ def test_target_counts_of_batches(world):
     columns, y, cards, weights, parts = world
     nothing = np.zeros_like(y)
     batches = [batch(columns, y, cards, weights, rows) for rows in parts]
-    one_by_one = TargetCounts()
+    one_by_one, classes = PairCounts(None, 0, batches[0].layout.blocks), ClassCounts()
     for some in batches:
         one_by_one.update(some)
+        classes.update(some)
+    of_class = np.bincount(y, weights, len(SIZES))
+    np.testing.assert_allclose(classes.cells, of_class, rtol=0 if weights is None else 1e-12)
     found = tables(one_by_one, batches[0].layout, cards, 1, len(SIZES))
     same(found, lambda j: naive.table(columns[j], nothing, y, (len(SIZES), cards[j], 1), weights), weights)
 
@@ -90,7 +93,7 @@ def test_merging_in_any_order_and_any_tree(world, split, seed):
     batches = [batch(columns, y, cards, weights, rows) for rows in parts]
     layout, k = batches[0].layout, len(cards) - 1
     for make, rz, classes in (
-        (TargetCounts, 1, len(SIZES)),
+        (lambda: PairCounts(None, 0, layout.blocks), 1, len(SIZES)),
         (lambda: PairCounts(k, 0, layout.blocks, split), cards[k], len(SIZES) if split else 1),
     ):
         whole = make()
@@ -112,8 +115,9 @@ def test_merging_in_any_order_and_any_tree(world, split, seed):
 def test_merging_changes_neither_the_other_nor_the_batch():
     columns, y = naive_encode.sample(1, SIZES, [2, 3, 5])
     first, second = (batch(columns, y, [2, 3, 5], None, rows) for rows in (np.arange(50), np.arange(50, 104)))
-    before = first.margins.copy(), second.margins.copy()
-    a, b = TargetCounts(), TargetCounts()
+    before = [some.tables(some.constant, 0, 1, True).copy() for some in (first, second)]
+    kept = [some.margins.tolist() for some in (first, second)]
+    a, b = PairCounts(None, 0, 1), PairCounts(None, 0, 1)
     a.update(first)
     b.update(second)
     a.merge(b)
@@ -121,7 +125,7 @@ def test_merging_changes_neither_the_other_nor_the_batch():
     assert a.cells is not None
     assert b.cells is not None
     assert b.cells.tolist() == before[1].tolist()
-    assert (first.margins.tolist(), second.margins.tolist()) == (before[0].tolist(), before[1].tolist())
+    assert [some.margins.tolist() for some in (first, second)] == kept
     assert a.cells.tolist() == (before[0] + 2 * before[1]).tolist()
 
 
@@ -139,7 +143,7 @@ def test_lent_memory_changes_no_count():
 
 
 def test_nothing_seen_is_nothing_counted():
-    a, b = TargetCounts(), TargetCounts()
+    a, b = ClassCounts(), ClassCounts()
     a.merge(b)
     assert a.cells is None
     pair = PairCounts(0, 0, 1)
