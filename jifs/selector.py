@@ -112,6 +112,8 @@ def select(
         job = replace(job, advance=lambda j: bar.advance(1, source.name_of(j)))
         method = faces.as_face(plan.maker, plan.strategy.faces[0])
         outcome = plan.strategy.make().run(method, stats, job)
+    for text in stats.warnings:
+        plan.warn(text)
     _look_back(source, plan, outcome)
     facts = _facts(stats, plan, job, outcome, team, time.perf_counter() - start)
     facts["settings"] = {

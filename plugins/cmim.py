@@ -43,8 +43,8 @@ class CMIM:
 
     def open(self, stats: Stats) -> Eager:
         """A run with nothing selected: lazy where the bit planes are at hand."""
-        view = stats.planes() if self.lazy and self.info.name == "plugin" else None
-        table = self.info.lookup(stats) if view is not None else None
+        table = self.info.lookup(stats) if self.lazy else None
+        view = stats.planes() if table is not None else None
         relevance = self.info.relevance(stats)
         if view is None or table is None:
             return Eager(self, stats, relevance)

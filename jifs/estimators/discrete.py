@@ -15,7 +15,7 @@ from __future__ import annotations
 import functools
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -156,6 +156,11 @@ class PlugIn(Info):
         """S of each feature, with and without the target, from one statistic."""
 
         def make() -> Margins:
+            if self.corrected and stats.source.size < stats.mass / 2:
+                stats.warn(
+                    f"the sample weights sum to {stats.source.size:.3g}, which {self.name} takes for the number of rows"
+                    f" (there are {stats.n}); scale them so that they sum to the rows you have"
+                )
             x, xy = self._pair(stats, None, split=True)
             sizes = stats.class_sizes()
             return Margins(x, xy, self._sum_of(stats, sizes), self._sum_of(stats, sizes.sum(keepdims=True)))
@@ -196,7 +201,7 @@ class PlugIn(Info):
 
         def task(lo: int, hi: int) -> tuple[float, float]:
             counting, begin = 0.0, time.perf_counter()
-            for at, end in _pieces(layout.before, first + lo, first + hi, TABLE_BYTES // (8 * per_level)):
+            for at, end in layout.pieces(first + lo, first + hi, TABLE_BYTES // (8 * per_level)):
                 here = time.perf_counter()
                 room = stats.room(int(layout.before[end] - layout.before[at]) * per_level)
                 cells = stats.reduce(PairCounts(z=column, lo=at, hi=end, split=split, room=room)).cells
@@ -321,14 +326,6 @@ class PlugIn(Info):
         return value
 
 
-def _pieces(before: np.ndarray, lo: int, hi: int, most: int) -> Iterator[tuple[int, int]]:
-    """Parts of the blocks lo..hi-1 with at most so many levels each, though never less than one block."""
-    while lo < hi:
-        end = min(max(int(np.searchsorted(before, before[lo] + most, "right")) - 1, lo + 1), hi)
-        yield lo, end
-        lo = end
-
-
 def _symmetric(joint: np.ndarray, alone: np.ndarray, rest: float) -> tuple[np.ndarray, np.ndarray]:
     """joint_ij less the larger, and the smaller less rest: the same bits for (i, j) and (j, i), 0 for a constant."""
     rows, columns = alone[:, None], alone[None, :]
@@ -341,3 +338,6 @@ class MillerMadow(PlugIn):
     """Plug-in entropies plus (K - 1)/(2N) each, K the number of cells that are not empty; may be negative."""
 
     corrected = True
+
+    def lookup(self, stats: Stats) -> None:
+        """None: a look-up of counts alone would leave the correction out."""

@@ -117,6 +117,10 @@ def ranking(scores: np.ndarray, free: np.ndarray, task: Task, most: int) -> list
         return []
     pick(scores, free, task)
     candidates = np.flatnonzero(free)
+    if most < candidates.size:  # those far behind need not be sorted
+        own = scores[candidates]
+        last = float(np.partition(own, own.size - most)[own.size - most])
+        candidates = candidates[own >= least_tied(last, task.tolerance)]
     by_score = candidates[np.argsort(-scores[candidates], kind="stable")].tolist()
     waiting: list[int] = []
     order: list[int] = []

@@ -44,6 +44,7 @@ class Stats:
         """The features that may be taken: all but the excluded ones."""
         self.facts: dict[str, Any] = {"tables_counted": 0, "passes": 0}
         self.clock: dict[str, float] = {"encoding": source.seconds, "counting": 0.0, "estimating": 0.0}
+        self.warnings: list[str] = []
         self._memory: OrderedDict[Any, tuple[Any, int]] = OrderedDict()
         self._bytes = 0
         self._rooms = threading.local()
@@ -72,6 +73,11 @@ class Stats:
     def classes(self) -> int:
         """Number of classes."""
         return self.source.classes
+
+    def warn(self, text: str) -> None:
+        """Say something the user should know; it is told once, and kept in the result."""
+        if text not in self.warnings:
+            self.warnings.append(text)
 
     def name_of(self, j: int) -> str:
         """Name of feature j."""

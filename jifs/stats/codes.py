@@ -230,6 +230,9 @@ class Codes:
         out = room[:size] if fits and room is not None else np.empty(size, self.cell_type)
         end = {"planes": hi, "histogram": lo}.get(way, self.routes(column, split).planes)
         middle = min(max(end, lo), hi)
+        if column is self.constant and middle == hi:  # counted already
+            margins = self.margins if split else self.totals
+            return margins[int(lay.before[lo]) * classes * LANES : int(lay.before[hi]) * classes * LANES]
         cut = int(lay.before[middle] - lay.before[lo]) * classes * rz * LANES
         if lo < middle:
             margins = self.margins if split else self.totals

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import cached_property
 from typing import Any
 
@@ -58,3 +59,11 @@ class Layout:
         at = int(self.before[block] - self.before[lo]) * classes * rz * LANES
         cube = flat[at : at + classes * r * rz * LANES].reshape(classes, r, rz, LANES)
         return cube[:, : self.cards[j], :, lane]
+
+    def pieces(self, lo: int, hi: int, most: int) -> Iterator[tuple[int, int]]:
+        """Parts of the blocks lo..hi-1 with at most so many levels each, though never less than one block."""
+        while lo < hi:
+            end = int(np.searchsorted(self.before, self.before[lo] + most, "right")) - 1
+            end = min(max(end, lo + 1), hi)
+            yield lo, end
+            lo = end

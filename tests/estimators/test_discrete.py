@@ -485,3 +485,13 @@ def test_a_column_of_very_many_levels_takes_no_table() -> None:
     stats = jifs.Stats(jifs.memory(X, y, bins="none"))
     found = PlugIn().relevance(stats)
     assert found.tolist() == pytest.approx([np.log(1000), mi(X[:, 1], y), np.log(500)], abs=1e-12)
+
+
+def test_weights_that_sum_to_one_are_one_row_to_miller_madow() -> None:
+    rng = np.random.default_rng(2)
+    X, y, w = rng.integers(0, 3, (50, 3)), rng.integers(0, 2, 50), rng.random(50)
+    with pytest.warns(jifs.JifsWarning, match="sum to 1, which miller_madow takes for the number of rows"):
+        result = jifs.select(X, y, 2, "mim", info="miller_madow", sample_weight=w / w.sum())
+    assert any("miller_madow" in text for text in result.facts["warnings"])
+    jifs.select(X, y, 2, "mim", sample_weight=w / w.sum())
+    jifs.select(X, y, 2, "mim", info="miller_madow", sample_weight=w + 1)

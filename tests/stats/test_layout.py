@@ -75,3 +75,13 @@ def test_alike_features_keep_their_order(m):
     assert layout.slots[:m].tolist() == list(range(m))
     assert layout.blocks == -(-m // LANES)
     assert (layout.slots[m:] == -1).all()
+
+
+@given(st.lists(st.integers(1, 400), min_size=1, max_size=90), st.integers(0, 2000), st.data())
+def test_pieces_follow_one_another_and_are_no_larger_than_asked(cards, most, data):
+    layout = Layout(np.array(cards))
+    lo = data.draw(st.integers(0, layout.blocks))
+    hi = data.draw(st.integers(lo, layout.blocks))
+    pieces = list(layout.pieces(lo, hi, most))
+    assert [b for a, e in pieces for b in range(a, e)] == list(range(lo, hi))
+    assert all(e - a == 1 or layout.before[e] - layout.before[a] <= most for a, e in pieces)
