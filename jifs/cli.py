@@ -193,7 +193,7 @@ def select(
     outputs = _outputs(data, {"--json": None if json == "-" else json, "--csv": csv, "--report": report})
     settings: dict[str, Any] = {
         "criterion": criterion,
-        "strategy": strategy,
+        "strategy": None if strategy is None else _strategy(strategy),
         "info": info,
         "bins": bins if bins == "none" else _value(bins),
         "include": include or (),
@@ -260,6 +260,12 @@ def _stop(text: str) -> Any:
     """A threshold, a rule's name, or a rule with settings: permutation,level=0.01,permutations=500."""
     rule, *settings = (part.strip() for part in text.split(","))
     return {"rule": rule, **_pairs(settings, "--stop")} if settings else _value(rule)
+
+
+def _strategy(text: str) -> Any:
+    """A strategy's name, or one with settings: exhaustive,limit=10000000."""
+    name, *settings = (part.strip() for part in text.split(","))
+    return {"name": name, **_pairs(settings, "--strategy")} if settings else name
 
 
 def _table(data: str, target: str | None, weights: str | None, task: str | None, discrete: _Names) -> Table:

@@ -4,16 +4,11 @@ A numeric column is discrete when its values are whole numbers and at most 32 di
 more different values than it would have bins; text, categories and truth values are always discrete. The rest is
 continuous and is cut by the rule in `bins` (equal frequency, equal width, Fayyad-Irani). What is learned here (levels
 and cuts) can be applied to new data.
-
-Weights: 2 is exactly the row twice, and rows of weight 0 are absent. Real weights are scaled to sum to the number of
-rows, which changes no entropy, and rounded to multiples of a power of two so fine that all their sums are exact: a
-count by weights is then the same in any order, and what is zero by definition comes out as zero.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -21,36 +16,15 @@ import numpy as np
 from jifs import jit
 from jifs.discretise import BinRule, Levels, Rule, learn_cuts, learn_levels, parse_bins
 from jifs.kernels import encode as kernels
+from jifs.rows import Rows, rows_to_count
 from jifs.stats.codes import SLACK, Codes
 from jifs.stats.layout import NARROW
 from jifs.table import Table, refuse_nonfinite
 
 DISCRETE_LEVELS = 32
 """Most levels of a numeric column that is taken for discrete."""
-MOST_REPEATS, FEW_VALUES = 8, 1 << 24
-"""Integer weights repeat rows, for bit planes, up to 8 times the rows there are or to so many values in all."""
-EXACT = 2.0**53
-"""Whole numbers below this, and their sums, are exact."""
 STRIP_COLUMNS, STRIP_BYTES = 512, 1 << 19
 """Columns coded at a time by a thread: at least so many, more while they fit the cache."""
-
-
-@dataclass(frozen=True, eq=False)
-class Rows:
-    """The rows in use: their order (by class, repeated by integer weights), where classes start, real weights."""
-
-    order: np.ndarray
-    starts: np.ndarray
-    weights: np.ndarray | None
-    size: float
-    present: np.ndarray
-    """The classes that have rows."""
-    by_class: bool
-
-    @property
-    def labels(self) -> np.ndarray:
-        """The class of each row, in this order."""
-        return np.repeat(np.arange(self.starts.size - 1), np.diff(self.starts))
 
 
 class Encoding:
@@ -88,10 +62,10 @@ class Encoding:
         return np.stack([np.asarray(self.rule(j).apply(table.column(j))) for j in range(table.m)])
 
 
-def encode(table: Table, bins: Any = 5) -> tuple[Codes, Encoding]:
+def encode(table: Table, bins: Any = 5, rows: Rows | None = None) -> tuple[Codes, Encoding]:
     """Encode a table: dense codes of every column, rows sorted by class."""
     rule = parse_bins(bins)
-    rows = _rows_in_use(table)
+    rows = rows or rows_to_count(table)
     n, m = rows.order.size, table.m
     narrow = np.empty(m * n + SLACK, np.uint8)
     narrow[m * n :] = 0
@@ -102,40 +76,6 @@ def encode(table: Table, bins: Any = 5) -> tuple[Codes, Encoding]:
     encoding = Encoding(rule, quick, rows.present)
     wide = _ruled_codes(table, encoding, rows, narrow, cards, np.flatnonzero(cards == 0))
     return Codes(narrow, wide, cards, rows.starts, rows.order, rows.weights, rows.size), encoding
-
-
-def _rows_in_use(table: Table) -> Rows:
-    target = table.target
-    by_class = target is not None and target.kind == "class"
-    y = target.values if by_class and target is not None else np.zeros(table.n, np.intp)
-    classes = max(len(target.labels), 1) if by_class and target is not None else 1
-    kind = np.uint8 if classes <= 256 else np.uint16 if classes <= 65536 else np.int64
-    order = np.argsort(y.astype(kind), kind="stable")
-    weights, size = None, float(table.n)
-    if table.weights is not None:
-        order = order[table.weights[order] > 0]
-        repeats, weights, size = _masses(table.weights[order].astype(np.float64), table.n, table.m)
-        order = order if repeats is None else np.repeat(order, repeats)
-    counts = np.bincount(y[order], minlength=classes)
-    present = np.flatnonzero(counts)
-    starts = np.concatenate([[0], np.cumsum(counts[present])])
-    return Rows(order, starts, weights, size, present, by_class)
-
-
-def _masses(given: np.ndarray, n: int, m: int) -> tuple[np.ndarray | None, np.ndarray | None, float]:
-    """Positive weights as repeats of rows, or as masses whose sums are exact, or as neither; and their total."""
-    share = given / given.max()
-    with np.errstate(over="ignore"):
-        total = float(given.sum())
-    if (given == np.floor(given)).all() and total < EXACT:
-        if total <= MOST_REPEATS * n or total * m <= FEW_VALUES:
-            return given.astype(np.int64), None, total
-        return None, given, total
-    if (given == given[0]).all():
-        return None, None, total
-    unit = 0.5 ** (52 - int(np.ceil(np.log2(given.size))))
-    masses = np.rint(share * (given.size / share.sum()) / unit)
-    return None, np.maximum(masses, 1.0) * unit, total
 
 
 def _quick_codes(

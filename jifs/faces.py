@@ -2,7 +2,7 @@
 
     ranks     ranks(stats) -> scores[m]                     each feature alone
     steps     open(stats) -> Run: gains(), take(j)          running state; optional best(free), parts(j), facts()
-    sets      value(stats, S) -> float                      a function of a set
+    sets      value(stats, S) -> float                      a function of a set; optional without(stats, S)
     pairs     pairs(stats) -> (q[m], Q[m, m])               a quadratic form: sum_S q + sum_{i != j in S} Q_ij
     weights   smooth(stats) -> f(w) -> (value, gradient)    differentiable in the weights of the features
 
@@ -31,8 +31,9 @@ class Run(Protocol):
     """A greedy run in progress: what taking each feature would bring, and taking one.
 
     Optional: `best(free)`, scores as `gains` where candidates that can come neither first nor second may be left at
-    minus infinity; `parts(j)`, the named terms of a candidate's score; `facts()`, what the user should know at the end;
-    `exhausted`, true when no candidate can add anything.
+    minus infinity; `ties()`, a second score that decides among candidates level at the top; `parts(j)`, the named terms
+    of a candidate's score; `facts()`, what the user should know at the end; `exhausted`, true when no candidate can add
+    anything; `finished`, a sentence when the run is at its end before k features are taken, else None.
     """
 
     def gains(self) -> np.ndarray:
@@ -114,8 +115,15 @@ def _ranks_to_pairs(criterion: Any) -> Callable[..., Any]:
 
 
 def _pairs_to_sets(criterion: Any) -> Callable[..., Any]:
+    last: list[Any] = [
+        None,
+        None,
+    ]  # the form of the data asked about last: a search asks for thousands of sets
+
     def value(stats: Any, chosen: Sequence[int]) -> float:
-        q, form = criterion.pairs(stats)
+        if last[0] is not stats:
+            last[:] = stats, criterion.pairs(stats)
+        q, form = last[1]
         inner = form[np.ix_(chosen, chosen)]
         return float(q[list(chosen)].sum() + inner.sum() - np.trace(inner))
 
@@ -171,6 +179,24 @@ def reachable(own: Iterable[str]) -> tuple[str, ...]:
     return tuple(face for face in METHODS if face in paths)
 
 
+@dataclass(frozen=True)
+class SetFunction:
+    """A criterion's value of a set; `without` values every set with one member left out, slowly if need be."""
+
+    value: Callable[[Any, Sequence[int]], float]
+    quick: Callable[[Any, Sequence[int]], np.ndarray] | None = None
+
+    def __call__(self, stats: Any, chosen: Sequence[int]) -> float:
+        return self.value(stats, chosen)
+
+    def without(self, stats: Any, chosen: Sequence[int]) -> np.ndarray:
+        """For each place p of the list, the value of the set without its p-th member."""
+        if self.quick is not None:
+            return np.asarray(self.quick(stats, chosen), np.float64)
+        rest = ([*chosen[:p], *chosen[p + 1 :]] for p in range(len(chosen)))
+        return np.array([self.value(stats, some) for some in rest], np.float64)
+
+
 class _Seen:
     """A criterion seen through a converted face."""
 
@@ -185,7 +211,8 @@ def as_face(criterion: Any, face: str) -> Callable[..., Any]:
         raise MismatchError(f"{type(criterion).__name__} has no `{METHODS[face]}`")
     for start, to in pairwise(path):
         criterion = _Seen(to, CONVERSIONS[start, to](criterion))
-    return getattr(criterion, METHODS[face])  # type: ignore[no-any-return]
+    method: Callable[..., Any] = getattr(criterion, METHODS[face])
+    return SetFunction(method, getattr(criterion, "without", None)) if face == "sets" else method
 
 
 def mismatch(

@@ -7,7 +7,7 @@ import math
 import secrets
 import warnings
 from collections.abc import Iterable
-from dataclasses import MISSING, dataclass, field
+from dataclasses import MISSING, dataclass, field, replace
 from numbers import Integral, Real
 from typing import Any
 
@@ -70,7 +70,7 @@ def checked_seed(random_state: Any) -> int:
     return secrets.randbits(32) if random_state is None else int(random_state)
 
 
-def make_plan(criterion: Any, strategy: str | None, info: str, params: dict[str, Any] | None) -> Plan:
+def make_plan(criterion: Any, strategy: Any, info: str, params: dict[str, Any] | None) -> Plan:
     """Find the criterion, its information and the strategy by name, and see that they meet."""
     if params is not None and not (isinstance(params, dict) and all(isinstance(key, str) for key in params)):
         raise InputError(
@@ -88,9 +88,7 @@ def make_plan(criterion: Any, strategy: str | None, info: str, params: dict[str,
         entry, name, own = None, type(criterion).__name__.lower(), criterion
         if params:
             raise InputError("params go with the name of a criterion; an object already has its own")
-    chosen = registry.find(
-        "strategy", strategy if strategy is not None else entry.default if entry else "forward"
-    )
+    chosen = _strategy(strategy if strategy is not None else entry.default if entry else "forward")
     need = chosen.faces[0]
     if need not in faces.reachable(faces.faces_of(own)):
         raise _mismatch(name, own, chosen, need)
@@ -105,14 +103,25 @@ def make_plan(criterion: Any, strategy: str | None, info: str, params: dict[str,
     return Plan(name, entry, own, chosen, getattr(own_info, "name", None), params)
 
 
-def _instance(entry: registry.Entry, info: str, params: dict[str, Any]) -> Any:
-    known = [name for name in entry.params if name != "info"]
+def _strategy(given: Any) -> registry.Entry:
+    """The strategy of this name, or of this dict with `name` and its parameters."""
+    params = dict(given) if isinstance(given, dict) else {"name": given}
+    entry = registry.find("strategy", params.pop("name", None))
+    _check_names("strategy", entry.name, params, list(entry.params))
+    made = entry.make(**params)
+    return replace(entry, make=lambda: made, params={**entry.params, **params})
+
+
+def _check_names(kind: str, owner: str, params: dict[str, Any], known: list[str]) -> None:
     for name in params:
         if name not in known:
             listed = f"It has: {', '.join(known)}" if known else "It has none"
-            raise InputError(
-                f"criterion '{entry.name}' has no parameter {name!r}.{near(name, known)} {listed}"
-            )
+            raise InputError(f"{kind} '{owner}' has no parameter {name!r}.{near(str(name), known)} {listed}")
+
+
+def _instance(entry: registry.Entry, info: str, params: dict[str, Any]) -> Any:
+    known = [name for name in entry.params if name != "info"]
+    _check_names("criterion", entry.name, params, known)
     missing = [name for name in known if entry.params[name] is MISSING and name not in params]
     if missing:
         raise InputError(

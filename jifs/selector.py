@@ -14,7 +14,6 @@ from typing import Any
 import numpy as np
 
 from jifs import faces, jit, registry
-from jifs.encode import encode
 from jifs.errors import InputError
 from jifs.plan import Plan, checked_count, checked_seed, checked_threads, make_plan, make_task
 from jifs.progress import as_progress
@@ -57,8 +56,9 @@ def memory(
     with jit.threads(checked_threads(n_jobs)):
         start = time.perf_counter()
         table = _table(X, y, task, discrete, sample_weight)
-        batch, encoding = encode(table, bins)
-        return MemorySource(table, batch, encoding, time.perf_counter() - start)
+        source = MemorySource(table, bins, time.perf_counter() - start)
+        _ = source.batch
+        return source
 
 
 def select(
@@ -67,7 +67,7 @@ def select(
     k: int = 10,
     criterion: Any = "jmi",
     *,
-    strategy: str | None = None,
+    strategy: Any = None,
     info: str = "plugin",
     bins: Any = 5,
     task: str | None = None,
@@ -87,7 +87,8 @@ def select(
     X: a NumPy array, a pandas, polars or pyarrow table, a SciPy sparse matrix, a mapping of columns, a file, a source
        made by `jifs.memory`. y: an array, or the name of a column of X or of the file.
     criterion, strategy, info: names from `jifs.criteria()`, `jifs.strategies()`, `jifs.infos()`; strategy None is the
-       criterion's own. params: the criterion's parameters, such as {"beta": 0.5}.
+       criterion's own, and one with settings is a dict: {"name": "exhaustive", "limit": 10**7}.
+    params: the criterion's parameters, such as {"beta": 0.5}.
     bins: how continuous columns are cut: 5 or "frequency:5", "width:10", "mdl", or "none" to take all as they are.
     discrete: which columns are discrete (names, indices or a mask); inferred if None: text, whole numbers with at most
        32 different values, and columns with no more values than bins. task: "class" or "real", inferred from y.
@@ -104,21 +105,24 @@ def select(
     with jit.threads(checked_threads(n_jobs)) as team, as_progress(progress) as bar:
         source = _source(X, y, plan, bins, task, discrete, sample_weight)
         _check_target(source, plan)
-        stats = Stats(source)
-        if source is X:
-            stats.clock["encoding"] = 0.0  # done before, for all
+        stats = Stats(source, seed)
+        before = source.seconds if source is X else 0.0  # what was done before is not this selection's
         job = make_task(source, stats, plan, k, include, exclude, stop, seed, drop_constant)
-        bar.start(job.k, plan.criterion)
+        searcher = plan.strategy.make()
+        bar.start(searcher.total(job) if hasattr(searcher, "total") else job.k, plan.criterion)
         job = replace(job, advance=lambda j: bar.advance(1, source.name_of(j)))
         method = faces.as_face(plan.maker, plan.strategy.faces[0])
-        outcome = plan.strategy.make().run(method, stats, job)
+        outcome = searcher.run(method, stats, job)
     for text in stats.warnings:
         plan.warn(text)
     _look_back(source, plan, outcome)
+    stats.forget()
+    stats.clock["encoding"] = source.seconds - before
     facts = _facts(stats, plan, job, outcome, team, time.perf_counter() - start)
     facts["settings"] = {
         **source.settings(),
         "k": k,
+        "strategy": dict(plan.strategy.params),
         "include": list(job.include),
         "exclude": np.flatnonzero(~job.free).tolist(),
         "stop": stop,
@@ -143,7 +147,7 @@ def _table(X: Any, y: Any, task: str | None, discrete: Any, sample_weight: Any) 
 
 def is_source(X: Any, **given: Any) -> bool:
     """Whether X is a source; then nothing may be said of its encoding again."""
-    if not (callable(getattr(X, "reduce", None)) and hasattr(X, "layout")):
+    if not (callable(getattr(X, "reduce", None)) and hasattr(X, "target_kind")):
         return False
     for name, value in given.items():
         if value is not None and not (name == "bins" and value == 5):
@@ -163,8 +167,7 @@ def _source(
             "a selection requires y to be passed, but the target y is None; give an array or the name of a column of X"
         )
     _check_target_kind(table.target.kind, table.target.name, plan)
-    batch, encoding = encode(table, bins)
-    return MemorySource(table, batch, encoding, time.perf_counter() - start)
+    return MemorySource(table, bins, time.perf_counter() - start)
 
 
 def _check_target_kind(kind: str, name: str, plan: Plan) -> None:
@@ -202,10 +205,11 @@ def _look_back(source: Any, plan: Plan, outcome: Outcome) -> None:
             " use bins='mdl', or name it in discrete"
         )
     taken = np.array([s.feature for s in outcome.steps], np.intp)
-    names = taken[source.cards[taken] > max(MANY_LEVELS, source.n / 2)]
+    cards = source.cards if source.encoded else np.zeros(source.m, np.int64)
+    names = taken[cards[taken] > max(MANY_LEVELS, source.n / 2)]
     if names.size:
         plan.warn(
-            f"feature '{source.name_of(names[0])}' has {source.cards[names[0]]} different values in {source.n} rows: it"
+            f"feature '{source.name_of(names[0])}' has {cards[names[0]]} different values in {source.n} rows: it"
             " may only name the rows, and its information is overestimated; leave it out with exclude if so"
         )
     if str(outcome.facts.get("stopped", "")).startswith("interrupted"):

@@ -16,14 +16,14 @@ import jifs
 from jifs import jit
 
 
-@pytest.mark.parametrize("part", ["counting", "matrices", "encoding", "growth"])
+@pytest.mark.parametrize("part", ["counting", "matrices", "encoding", "growth", "gaussian"])
 def test_quick_part_runs(part: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert part in PARTS
     main(["--quick", "--only", part])
     lines = capsys.readouterr().out.splitlines()
     table = [line for line in lines if line.startswith("|")]
     assert len(table) >= 4
-    assert len({line.count("|") for line in table}) == 1
+    assert part == "gaussian" or len({line.count("|") for line in table}) == 1  # several tables
 
 
 def test_both_counts_are_the_same_tables() -> None:

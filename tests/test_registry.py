@@ -555,6 +555,9 @@ def test_a_parameter_without_a_default_is_asked_for() -> None:
 # ---- what is known of each -----------------------------------------------------------------------------------------
 
 
+NORMAL = ("gc_mi", "gc_e", "gkl_mi", "gkl_e")
+
+
 @pytest.mark.parametrize("entry", jifs.criteria(), ids=lambda entry: entry.name)
 def test_rows_of_criteria_are_complete(entry: registry.Entry) -> None:
     assert entry.kind == "criterion"
@@ -565,8 +568,8 @@ def test_rows_of_criteria_are_complete(entry: registry.Entry) -> None:
     assert entry.cite.startswith("[")
     assert entry.cite[-6:-1].strip().isdigit()
     assert entry.default == ("rank" if entry.name == "mim" else "forward")
-    assert entry.reads == "codes"
-    assert "info" in entry.params
+    assert entry.reads == ("values" if entry.name in NORMAL else "codes")
+    assert ("info" in entry.params) == (entry.name not in NORMAL)
     assert entry.module.startswith("jifs_plugins.")
     assert "=" in entry.about  # the formula
     assert entry.make().open
@@ -577,7 +580,12 @@ def test_rows_of_infos_and_strategies_are_complete() -> None:
         assert entry.summary
         assert entry.module.startswith("jifs.")
         assert entry.about
-    assert {e.name: e.faces for e in jifs.strategies()} == {"forward": ("steps",), "rank": ("ranks",)}
+    assert {e.name: e.faces for e in jifs.strategies()} == {
+        "backward": ("sets",),
+        "exhaustive": ("sets",),
+        "forward": ("steps",),
+        "rank": ("ranks",),
+    }
     assert all(e.tasks == ("class",) and e.cite for e in jifs.infos())
 
 
@@ -610,7 +618,11 @@ def test_describe_suggests() -> None:
         ("criterion", "jmmi", r"unknown criterion 'jmmi'\. Did you mean .*'jmi'.*Known:.* cmim, condred"),
         ("criterion", "zzzzzz", r"unknown criterion 'zzzzzz'\. Known: "),
         ("info", "miller", r"unknown information estimator 'miller'\. Did you mean 'miller_madow'\?"),
-        ("strategy", "rnk", r"unknown strategy 'rnk'\. Did you mean 'rank'\? Known: forward, rank"),
+        (
+            "strategy",
+            "rnk",
+            r"unknown strategy 'rnk'\. Did you mean 'rank'\? Known: backward, exhaustive, forward, rank",
+        ),
         ("strategy", 3, r"unknown strategy 3\."),
         ("strategy", ["rank"], r"unknown strategy \['rank'\]"),
     ],

@@ -86,17 +86,30 @@ class Strategy(Protocol):
         ...
 
 
-def pick(scores: np.ndarray, free: np.ndarray, task: Task) -> Pick:
-    """Winner and runner-up among the free features, of which there is at least one; NaN is refused."""
+def pick(scores: np.ndarray, free: np.ndarray, task: Task, ties: Callable[[], Any] | None = None) -> Pick:
+    """Winner and runner-up among the free features, of which there is at least one; NaN is refused.
+
+    `ties` gives a second score, which decides among those level at the top; then comes the lowest index.
+    """
     if scores.shape != free.shape:
         raise MismatchError(f"criterion '{task.name}' gave {scores.size} scores for {free.size} features")
+    first, second = _first_two(scores, free, task)
+    if ties is None or second < 0 or not lead(scores, first, second, task).tie:
+        return lead(scores, first, second, task)
+    level = free & (scores >= least_tied(float(scores[free].max()), task.tolerance))
+    first, among = _first_two(np.asarray(ties(), np.float64), level, task)
+    if among < 0:  # one alone was within reach of the best: whoever comes next is second
+        among = best_one(scores, free, task.tolerance, first)
+    return lead(scores, first, among, task)
+
+
+def _first_two(scores: np.ndarray, free: np.ndarray, task: Task) -> tuple[int, int]:
     first = best_one(scores, free, task.tolerance, -1)
     if first <= -2:
         raise ArithmeticError(
             f"criterion '{task.name}' gave feature {-2 - first} the score NaN, which is no number"
         )
-    second = best_one(scores, free, task.tolerance, first)
-    return lead(scores, first, second, task)
+    return first, best_one(scores, free, task.tolerance, first)
 
 
 def lead(scores: np.ndarray, first: int, second: int, task: Task) -> Pick:
@@ -104,7 +117,7 @@ def lead(scores: np.ndarray, first: int, second: int, task: Task) -> Pick:
     if second < 0:
         return Pick(first, -1, None, False)
     ahead, behind = float(scores[first]), float(scores[second])
-    margin = 0.0 if ahead == behind else max(ahead - behind, 0.0)
+    margin = 0.0 if ahead <= behind else ahead - behind
     return Pick(first, second, margin, behind >= least_tied(ahead, task.tolerance))
 
 

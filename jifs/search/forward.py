@@ -24,6 +24,7 @@ class Forward:
         run = face(stats)
         parts: Callable[[int], dict[str, float]] = getattr(run, "parts", lambda j: {})
         best: Callable[[np.ndarray], np.ndarray] = getattr(run, "best", lambda free: run.gains())
+        ties: Callable[[], np.ndarray] | None = getattr(run, "ties", None)
         reports = hasattr(run, "facts")  # else the last feature need not be prepared for
         free = task.free.copy()
         shown = free.view()
@@ -38,11 +39,11 @@ class Forward:
                 task.advance(j)
             while len(steps) < task.k and free.any():
                 scores = np.asarray(best(shown), np.float64)
-                found = pick(scores, free, task)
+                found = pick(scores, free, task, ties)
                 score = float(scores[found.winner])
-                reason = (
-                    task.stop.reason([s.feature for s in steps], shown, score, run) if task.stop else None
-                )
+                reason = getattr(run, "finished", None)
+                if task.stop and not reason:
+                    reason = task.stop.reason([s.feature for s in steps], shown, score, run)
                 if reason:
                     facts["stopped"] = reason
                     break

@@ -22,18 +22,34 @@ class Source(Protocol):
     n: int
     m: int
     classes: int
-    cards: np.ndarray
-    layout: Layout
     size: float
     """Number of rows, or their total weight as it was given."""
     mass: float
     """What the cells of a table add up to: the same, but for real weights, which are scaled to the number of rows."""
     seconds: float
-    """Time it took to encode."""
-    batch: Any
-    """All rows as one batch if they are in memory, else None."""
+    """Time it took to encode, so far."""
     target_kind: str
     labels: tuple[Any, ...]
+
+    @property
+    def batch(self) -> Any:
+        """All rows as one batch of codes if they are in memory, else None."""
+        ...
+
+    @property
+    def cards(self) -> np.ndarray:
+        """Levels of each feature, as it is encoded."""
+        ...
+
+    @property
+    def layout(self) -> Layout:
+        """Where each feature lives in a batch of codes."""
+        ...
+
+    @property
+    def encoded(self) -> bool:
+        """Whether anybody has asked for codes."""
+        ...
 
     def name_of(self, j: int) -> str:
         """Name of feature j."""
@@ -52,5 +68,5 @@ class Source(Protocol):
         ...
 
     def reduce(self, statistic: S) -> S:
-        """Update the statistic with every row and return it."""
+        """Update the statistic with every row, as codes or (`statistic.reads = "values"`) as numbers; return it."""
         ...

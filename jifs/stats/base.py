@@ -13,6 +13,7 @@ import numpy as np
 
 from jifs.errors import MismatchError
 from jifs.stats.counts import ClassCounts
+from jifs.stats.normals import Normals
 
 if TYPE_CHECKING:
     from jifs.sources.base import Source
@@ -38,15 +39,18 @@ S = TypeVar("S", bound=Statistic)
 class Stats:
     """The desk: lazy questions to a source, remembered; what happened on the way is in `facts` and `clock`."""
 
-    def __init__(self, source: Source) -> None:
+    def __init__(self, source: Source, seed: int = 0) -> None:
         self.source = source
+        self.seed = seed
+        """For what a criterion leaves to chance."""
         self.free = np.ones(source.m, np.bool_)
         """The features that may be taken: all but the excluded ones."""
         self.facts: dict[str, Any] = {"tables_counted": 0, "passes": 0}
-        self.clock: dict[str, float] = {"encoding": source.seconds, "counting": 0.0, "estimating": 0.0}
+        self.clock: dict[str, float] = {"encoding": 0.0, "counting": 0.0, "estimating": 0.0}
         self.warnings: list[str] = []
         self._memory: OrderedDict[Any, tuple[Any, int]] = OrderedDict()
         self._bytes = 0
+        self._kept: dict[Any, Any] = {}
         self._rooms = threading.local()
 
     @property
@@ -127,6 +131,26 @@ class Stats:
                 f"{who} needs the rows in memory; use jifs.memory(X, y), or a criterion on pairs such as jmi or cmim"
             )
         return self.source.batch
+
+    def numbers_in_memory(self, who: str) -> Any:
+        """The batch of all rows as numbers, or an error that says who needs it."""
+        values = getattr(self.source, "values", None)
+        if values is None:
+            raise MismatchError(f"{who} needs the rows in memory; use jifs.memory(X, y), or a number for reg")
+        return values
+
+    def normals(self, standardise: bool = False, reg: float | str = 0.0) -> Normals:
+        """The classes as normal distributions: see jifs/stats/normals.py."""
+        key = ("normals", standardise, reg)
+        if key not in self._kept:
+            self._kept[key] = Normals(self, standardise, reg)
+        made: Normals = self._kept[key]
+        return made
+
+    def forget(self) -> None:
+        """Let go of what is kept, which also refers back to this desk and would stay in memory for a while."""
+        self._kept.clear()
+        self._memory.clear()
 
     def join(self, state: Any, k: int) -> Any:
         """The joint state of a column (None: nothing yet) and feature k, as a column with dense codes."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import time
 
-from . import counting, encoding, growth, matrices, peers, selections, startup
+from . import counting, encoding, gaussian, growth, matrices, peers, selections, startup
 from .timing import machine, quiet_or_not
 
 PARTS = {
@@ -15,6 +15,7 @@ PARTS = {
     "matrices": matrices.run,
     "encoding": encoding.run,
     "growth": growth.run,
+    "gaussian": gaussian.run,
     "startup": startup.run,
 }
 

@@ -14,10 +14,11 @@ from hypothesis import strategies as st
 from naive import encode as naive
 
 import jifs
-from jifs.encode import DISCRETE_LEVELS, FEW_VALUES, MOST_REPEATS, encode
+from jifs.encode import DISCRETE_LEVELS, encode
 from jifs.errors import InputError
 from jifs.jit import COMPILED, threads
 from jifs.kernels import encode as kernels
+from jifs.rows import FEW_VALUES, MOST_REPEATS
 from jifs.table import as_table
 
 SEEDS = st.integers(0, 2**32 - 1)

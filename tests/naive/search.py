@@ -10,8 +10,11 @@ import math
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
+from itertools import combinations
+from typing import TypeVar
 
 TOL = 1e-12
+Key = TypeVar("Key")
 
 
 @dataclass
@@ -23,10 +26,20 @@ class Path:
     margins: list[float] = field(default_factory=list)  # +inf when there was no other candidate
 
 
+def least(best: float, tol: float = TOL) -> float:
+    """The least value that is level with the best; an infinite one has only its equals."""
+    return best - tol * max(1.0, abs(best)) if math.isfinite(best) else best
+
+
+def level(values: dict[Key, float], tol: float = TOL) -> list[Key]:
+    """All that are level with the best value."""
+    lowest = least(max(values.values()), tol)
+    return [key for key, value in values.items() if value >= lowest]
+
+
 def winner(scores: dict[int, float], tol: float = TOL) -> int:
     """The lowest index within tol of the best score."""
-    best = max(scores.values())
-    return min(j for j, s in scores.items() if s >= best - tol * max(1.0, abs(best)))
+    return min(level(scores, tol))
 
 
 def forward(
@@ -58,6 +71,86 @@ def rank(scores: Sequence[float], k: int, tol: float = TOL) -> list[int]:
         order.append(winner(left, tol))
         del left[order[-1]]
     return order
+
+
+@dataclass
+class Gone:
+    """A feature that went, who would have gone instead, how far that would have been worse, and whether it is a tie."""
+
+    feature: int
+    other: int | None = None
+    lead: float | None = None
+    tie: bool = False
+
+
+def removals(
+    value: Callable[[list[int]], float],
+    m: int,
+    tol: float = TOL,
+    include: Sequence[int] = (),
+    exclude: Collection[int] = (),
+) -> list[Gone]:
+    """Who goes, until `include` is left: each time who leaves the best value behind, of equals the HIGHEST index."""
+    S = [j for j in range(m) if j not in exclude]
+    out: list[Gone] = []
+    while len(S) > len(include):
+        left = {j: value([i for i in S if i != j]) for j in S if j not in include}
+        j = max(level(left, tol))
+        S.remove(j)
+        own = left.pop(j)
+        out.append(Gone(j))
+        if left:
+            other = max(level(left, tol))
+            lead = own - left[other] if own > left[other] else 0.0
+            out[-1] = Gone(j, other, lead, left[other] >= least(own, tol))
+    return out
+
+
+def backward(
+    value: Callable[[list[int]], float],
+    m: int,
+    k: int,
+    tol: float = TOL,
+    include: Sequence[int] = (),
+    exclude: Collection[int] = (),
+) -> Path:
+    """The k features that stay longest, `include` first, then the last to go first; score: value of those so far."""
+    order = [*include, *(g.feature for g in reversed(removals(value, m, tol, include, exclude)))][:k]
+    return Path(order, [value(order[: i + 1]) for i in range(len(order))])
+
+
+def best_set(
+    value: Callable[[list[int]], float],
+    m: int,
+    k: int,
+    tol: float = TOL,
+    include: Sequence[int] = (),
+    exclude: Collection[int] = (),
+    without: list[int] | None = None,
+) -> list[int] | None:
+    """The best set of k features that holds `include`, other than `without`; of equals the first in the dictionary."""
+    sets = (S for S in combinations(range(m), k) if set(include) <= set(S) and not set(exclude) & set(S))
+    values = {S: value(list(S)) for S in sets if list(S) != without}
+    return list(min(level(values, tol))) if values else None
+
+
+def exhaustive(
+    value: Callable[[list[int]], float],
+    m: int,
+    k: int,
+    tol: float = TOL,
+    include: Sequence[int] = (),
+    exclude: Collection[int] = (),
+) -> Path:
+    """The best set of k features in the order in which forward selection inside it takes them, `include` first."""
+    path, best = Path(), best_set(value, m, k, tol, include, exclude) or []
+    while len(path.indices) < len(best):
+        S = path.indices
+        after = {j: value([*S, j]) for j in best if j not in S}
+        j = include[len(S)] if len(S) < len(include) else min(level(after, tol))
+        path.indices.append(j)
+        path.scores.append(after[j])
+    return path
 
 
 @dataclass
