@@ -31,6 +31,8 @@ if TYPE_CHECKING:
     from jifs.sklearn import Selector as Selector
     from jifs.sources.base import Source as Source
     from jifs.stats.base import Stats as Stats
+    from jifs.study.bounds import entropy_bounds as entropy_bounds
+    from jifs.study.sample_size import sample_size_study as sample_size_study
     from jifs.table import Table as Table
 
 _HOME = {
@@ -46,6 +48,7 @@ _HOME = {
     "Table": "table",
     "criteria": "selector",
     "criterion": "registry",
+    "entropy_bounds": "study.bounds",
     "estimator": "registry",
     "info": "registry",
     "infos": "selector",
@@ -54,6 +57,7 @@ _HOME = {
     "memory": "selector",
     "pairs": "pairwise",
     "pkernel": "jit",
+    "sample_size_study": "study.sample_size",
     "select": "selector",
     "strategies": "selector",
     "strategy": "registry",

@@ -13,7 +13,7 @@ import numpy as np
 from jifs.errors import InputError
 from jifs.kernels.moments import CHUNK, centre_columns, profile_columns
 from jifs.rows import Rows, rows_in_use
-from jifs.stats.values import ROUNDING, Values, by_class
+from jifs.stats.values import Values, by_class
 from jifs.table import Table, refuse_nonfinite
 
 LIMITS = {np.dtype(np.float64): (1e140, 1e-140), np.dtype(np.float32): (1e38, 1e-30)}
@@ -45,8 +45,7 @@ def centre(table: Table, rows: Rows | None = None, unit: float | None = None) ->
     left, squares, holders = np.zeros((classes, m)), np.zeros((classes, m)), np.zeros(m)
     centre_columns(count, x, order, rows.starts, weights, mean, vote, out, left, squares, holders)
     _check_small(table, out, squares, least)
-    squares -= left * left / divisor
-    squares[squares <= mass[:, None] * (ROUNDING * mean) ** 2] = 0.0
+    squares = np.maximum(squares - left * left / divisor, 0.0)
     common = np.where(2 * holders > mass.sum(), holders, 0.0)
     own = None if rows.weights is None else weights
     return Values(out, rows.starts, own, mass, mean, left, squares, vote, common)

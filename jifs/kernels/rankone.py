@@ -89,36 +89,34 @@ def cholesky_drop(L: Any, k: int, i: int) -> float:
 
 
 @kernel
-def times_one(P: Any, c: Any, k: int, out: Any) -> float:
-    """out += P c for a symmetric P; returns c'out; O(k^2)."""
+def times_one(P: Any, c: Any, k: int, out: Any) -> None:
+    """out += P c for a symmetric P; O(k^2)."""
     for a in range(k):
         for b in range(k):
             out[b] += c[a] * P[a, b]
-    inner = 0.0
+
+
+@kernel
+def dot_one(c: Any, x: Any, k: int) -> float:
+    """c'x; O(k)."""
+    total = 0.0
     for a in range(k):
-        inner += c[a] * out[a]
-    return inner
+        total += c[a] * x[a]
+    return total
 
 
 @kernel
 def solve_one(A: Any, c: Any, P: Any, k: int, x: Any, rest: Any) -> float:
-    """x = A^-1 c from a rounded inverse and one correction, P c + P (c - A P c); returns c' A^-1 c; O(k^2).
+    """x = A^-1 c from a rounded inverse and one correction, P c + P (c - A P c); returns c'x; O(k^2).
 
-    The return value c'x + x'(c - A x) is wrong by the SQUARE of the error of x. `rest` is room for k numbers.
+    `rest` is room for k numbers.
     """
     x[:k] = 0.0
-    rest[:k] = c[:k]
-    for _ in range(2):
-        times_one(P, rest, k, x)
-        for a in range(k):
-            part = c[a]
-            for b in range(k):
-                part -= A[a, b] * x[b]
-            rest[a] = part
-    inner = 0.0
+    times_one(P, c, k, x)
     for a in range(k):
-        inner += (c[a] + rest[a]) * x[a]
-    return inner
+        rest[a] = c[a] - dot_one(A[a], x, k)
+    times_one(P, rest, k, x)
+    return dot_one(c, x, k)
 
 
 @kernel
@@ -175,7 +173,8 @@ def inverse_update(A: Any, u: Any, s: float, P: Any, k: int, tolerance: float, w
     w = work[0]
     if s > 0.0:  # the inverse shrinks: what is taken away must fit P with all its rounding
         w[:k] = 0.0
-        ratio = 1.0 + s * times_one(P, u, k, w)
+        times_one(P, u, k, w)
+        ratio = 1.0 + s * dot_one(u, w, k)
     else:  # it grows, and would square its rounding
         ratio = 1.0 + s * solve_one(A, u, P, k, w, work[1])
     if not is_pivot(ratio, tolerance):

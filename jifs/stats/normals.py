@@ -24,7 +24,6 @@ from jifs.errors import InputError
 from jifs.kernels.gaussian import log_determinant
 from jifs.stats.factors import Factor, LazyFactor
 from jifs.stats.moments import Moments, Products
-from jifs.stats.values import ROUNDING
 
 if TYPE_CHECKING:
     from jifs.stats.base import Stats
@@ -36,6 +35,8 @@ QUICK = 2e9
 MANY_COLUMNS = 1 / 16
 """Beyond this share of the columns the whole matrix would have been cheaper."""
 KEPT_BYTES = 1 << 26
+ROUNDING = 16 * 2.0**-52
+"""A column that varies by no more than this share of its mean is constant but for rounding."""
 SPARSE = 0.95
 """A feature with one value in more than this share of the rows is sparse."""
 SHRINKING = ("auto", "ledoit_wolf", "oas")
@@ -55,8 +56,8 @@ class Normals:
         mass = self.moments.mass
         self.priors = mass / mass.sum()
         own = self.moments.squares / mass[:, None]
-        centre = self._centre()
-        shift = self.moments.mean - centre
+        own[own <= (ROUNDING * self.moments.mean) ** 2] = 0.0
+        centre, shift = self._centred()
         spread = self.priors @ (own + shift * shift)
         self.constant = spread <= (ROUNDING * centre) ** 2
         """The features with one value in all rows, but for rounding."""
@@ -71,11 +72,12 @@ class Normals:
         self._columns: OrderedDict[int, np.ndarray] = OrderedDict()
         self._asked: set[int] = set()
 
-    def _centre(self) -> np.ndarray:
-        """Mean of all rows; about the first class's mean, so that a large mean costs no digits."""
-        base = self.moments.mean[0]
-        centre: np.ndarray = base + self.priors @ (self.moments.mean - base)
-        return centre
+    def _centred(self) -> tuple[np.ndarray, np.ndarray]:
+        """Mean of all rows, and class means less that; by way of the first class, so a large mean costs no digits."""
+        mean, offset = self.moments.mean, self.moments.offset
+        apart = (mean - mean[0]) + (offset - offset[0])
+        between = self.priors @ apart
+        return mean[0] + between, apart - between
 
     # --------------------------------------------------------------------------------------- words to the user
 

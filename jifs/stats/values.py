@@ -14,8 +14,6 @@ BLOCK_ROWS = 2048
 """Rows summed at a time: the sums of blocks are then added in their order, whatever the number of threads."""
 PANEL = 256
 """Columns of a covariance matrix that are made at a time."""
-ROUNDING = 16 * 2.0**-52
-"""A column that varies by less than this share of its mean is constant but for rounding."""
 
 
 def by_class(values: np.ndarray, starts: np.ndarray) -> np.ndarray:
@@ -52,10 +50,10 @@ class Values:
         return self.starts.size - 1
 
     @property
-    def true_mean(self) -> np.ndarray:
-        """[class, m]: the means, with what rounding has left of them."""
-        mean: np.ndarray = self.mean + self.left / self._divisor[:, None]
-        return mean
+    def offset(self) -> np.ndarray:
+        """[class, m]: what the means lack."""
+        offset: np.ndarray = self.left / self._divisor[:, None]
+        return offset
 
     @property
     def _divisor(self) -> np.ndarray:

@@ -51,8 +51,11 @@ def conditional_variance(A: Matrix, i: int) -> float:
 
 
 def eigenvalues(A: Matrix) -> Matrix:
-    """All eigenvalues, ascending."""
-    return np.linalg.eigvalsh(A)
+    """All eigenvalues, ascending.
+
+    By eigh: eigvalsh works with squares, and was seen to lose seven digits where some entries are below 1e-154.
+    """
+    return np.linalg.eigh(A)[0]
 
 
 def arrow(lam: Matrix, q: Matrix, corner: float) -> Matrix:
