@@ -6,6 +6,7 @@ precision, the others in double; all sums are double. A class may have no rows h
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -54,13 +55,7 @@ def centre(table: Table, rows: Rows | None = None, unit: float | None = None) ->
 def _matrix(table: Table, rows: Rows) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """A matrix to read, the order of rows to read it in, and the matrix to write the centred rows to."""
     data = table.data
-    kinds = [c.dtype for c in data] if isinstance(data, list) else [data.dtype]
-    text = [j for j, kind in enumerate(kinds) if kind.kind not in "biuf"]
-    if text:
-        raise InputError(
-            f"column '{table.name_of(text[0])}' holds text, and this criterion needs numbers;"
-            " leave it out, or turn its levels into columns of 0 and 1"
-        )
+    kinds = refuse_text(table)
     kept = np.float32 if all(_fits_single(kind) for kind in kinds) else np.float64
     out = np.empty((rows.order.size, table.m), kept)
     if isinstance(data, np.ndarray) and data.flags.c_contiguous and data.dtype != np.float16:
@@ -68,6 +63,19 @@ def _matrix(table: Table, rows: Rows) -> tuple[np.ndarray, np.ndarray, np.ndarra
     for j in range(table.m):
         out[:, j] = table.column(j)[rows.order]
     return out, np.arange(rows.order.size), out
+
+
+def refuse_text(table: Table) -> list[Any]:
+    """The types of the columns, none of which may be text."""
+    data = table.data
+    kinds = [c.dtype for c in data] if isinstance(data, list) else [data.dtype]
+    text = [j for j, kind in enumerate(kinds) if kind.kind not in "biuf"]
+    if text:
+        raise InputError(
+            f"column '{table.name_of(text[0])}' holds text, and this criterion needs numbers;"
+            " leave it out, or turn its levels into columns of 0 and 1"
+        )
+    return kinds
 
 
 def _fits_single(kind: Any) -> bool:
@@ -94,3 +102,27 @@ def _check_small(table: Table, out: np.ndarray, squares: np.ndarray, least: floa
                 f"column '{table.name_of(j)}' varies by {size:.3g} only, too little for a covariance;"
                 " multiply it by a power of ten"
             )
+
+
+@dataclass(frozen=True, eq=False)
+class Plain:
+    """Rows as they came, of weight above 0: numbers, the target (class codes or real), and weights if given."""
+
+    X: np.ndarray
+    y: np.ndarray
+    kind: str
+    weights: np.ndarray | None
+
+
+def plain(table: Table) -> Plain:
+    """The rows of a table as one matrix of doubles, checked; for criteria that look at rows and not at moments."""
+    refuse_text(table)
+    rows = np.arange(table.n) if table.weights is None else np.flatnonzero(table.weights > 0)
+    X = np.empty((rows.size, table.m))
+    for j in range(table.m):
+        X[:, j] = table.column(j)[rows]
+    if not np.isfinite(X).all():
+        refuse_nonfinite(table)
+    y = np.zeros(rows.size) if table.target is None else table.target.values[rows]
+    weights = None if table.weights is None else table.weights[rows].astype(np.float64)
+    return Plain(X, y, "none" if table.target is None else table.target.kind, weights)

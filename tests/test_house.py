@@ -39,6 +39,7 @@ ENGINE = {
     "stats",
     "sources",
     "estimators",
+    "relax",
 }
 CORE = ENGINE | {"faces", "search", "registry", "result", "report", "files", "progress"}
 
@@ -59,7 +60,8 @@ MAY_IMPORT: dict[str, set[str]] = {
     "faces": set(),
     "registry": {"faces"},
     "estimators": {"jit", "kernels", "stats", "registry"},
-    "search": {"faces", "kernels", "registry", "result", "progress"},
+    "relax": {"jit", "kernels"},
+    "search": {"faces", "kernels", "registry", "relax", "result", "progress"},
     "progress": set(),
     "files": set(),
     "result": {"files", "report"},
@@ -98,7 +100,7 @@ DISTRIBUTION = {"sklearn": "scikit-learn", "llvmlite": "numba"}  # where the imp
 MOST_LINES_OF_A_FILE, MOST_LINES_OF_A_FUNCTION = 350, 70
 
 # Kernel file -> the file of tests/naive with its definition, or why it has none.
-TWIN = {"entropy": "entropy.py", "mdl": "discretise.py"}
+TWIN = {"entropy": "entropy.py", "mdl": "discretise.py", "secular": "rankone.py"}
 NO_TWIN = {"popcount": "its plain Python forms stand beside the vector ones"}
 
 # -------------------------------------------------------------------------------------------- reading a file

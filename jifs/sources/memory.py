@@ -10,7 +10,7 @@ import numpy as np
 
 from jifs.discretise import parse_bins
 from jifs.encode import Encoding, encode
-from jifs.numbers import centre
+from jifs.numbers import Plain, centre, plain
 from jifs.rows import rows_to_count
 from jifs.stats.base import Statistic
 from jifs.stats.codes import Codes
@@ -58,6 +58,11 @@ class MemorySource:
         made = centre(self.table)
         self.seconds += time.perf_counter() - start
         return made
+
+    @cached_property
+    def plain(self) -> Plain:
+        """The rows as they came."""
+        return plain(self.table)
 
     @property
     def encoding(self) -> Encoding:

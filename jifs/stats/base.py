@@ -139,6 +139,15 @@ class Stats:
             raise MismatchError(f"{who} needs the rows in memory; use jifs.memory(X, y), or a number for reg")
         return values
 
+    def plain(self, who: str) -> Any:
+        """All rows as they came (X, y, kind, weights: `jifs.numbers.Plain`), or an error that says who needs them."""
+        rows = getattr(self.source, "plain", None)
+        if rows is None:
+            raise MismatchError(
+                f"{who} needs the rows in memory; use jifs.memory(X, y), or a criterion on counts such as jmi"
+            )
+        return rows
+
     def normals(self, standardise: bool = False, reg: float | str = 0.0) -> Normals:
         """The classes as normal distributions: see jifs/stats/normals.py."""
         key = ("normals", standardise, reg)

@@ -351,6 +351,20 @@ def test_a_dependent_feature_is_reported_and_changes_nothing(seed, k, condition,
         assert not room[k].any()
 
 
+@pytest.mark.parametrize("condition", [1.0, *CONDITIONS])
+def test_what_rounding_leaves_of_a_dependent_feature(condition):
+    """The hardest case is a sum along the direction in which the others hardly vary."""
+    for seed in range(10):
+        A = matrix(seed, 6, condition)
+        weights = np.linalg.eigh(A)[1][:, 0]
+        L = np.zeros((7, 7))
+        L[:6, :6] = grow(A)[0]
+        variance = float(weights @ A @ weights)
+        tolerance = KEPT * condition_of(A)
+        assert rankone.cholesky_add(A @ weights, variance, L, 6, tolerance) == 0.0
+        assert rankone.cholesky_add(A @ weights, (1 + 2 * tolerance) * variance, L, 6, tolerance) > 0.0
+
+
 @pytest.mark.parametrize("column", [0.0, 0.5, 2.0, math.nan, math.inf, -math.inf, 1e200])
 @pytest.mark.parametrize("variance", [1.0, 0.0, -1.0, math.nan, math.inf, 5e-324])
 def test_numbers_that_make_no_covariance_are_reported(column, variance):

@@ -29,8 +29,8 @@ def mean(X: Any, weights: Any = None) -> Array:
 
 
 def covariance(X: Any, weights: Any = None) -> Array:
-    """Maximum likelihood covariances of all columns."""
-    X = np.asarray(X, dtype=np.float64)
+    """Maximum likelihood covariances of all columns; seen from the first row, so that equal rows give exactly 0."""
+    X = np.asarray(X, dtype=np.float64) - np.asarray(X, dtype=np.float64)[0]
     w = np.ones(len(X)) if weights is None else np.asarray(weights, dtype=np.float64)
     centred = X - mean(X, w)
     return np.asarray((w[:, None] * centred).T @ centred / w.sum())

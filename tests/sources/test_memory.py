@@ -11,7 +11,10 @@ from worlds import World
 
 import jifs
 from jifs.errors import InputError
+from jifs.sources import memory as module
+from jifs.sources.memory import MemorySource
 from jifs.stats.counts import ClassCounts, PairCounts
+from jifs.stats.moments import Moments, Products
 from jifs.table import as_table
 
 # one column of this world has nearly as many values as there are rows, on purpose
@@ -118,17 +121,97 @@ def test_what_was_learned_applies_to_new_rows() -> None:
     assert source.encoding.is_discrete(1)
 
 
-def test_the_data_are_encoded_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    import jifs.selector as selector
-
+def counted(monkeypatch: pytest.MonkeyPatch, name: str) -> list[Any]:
+    """The calls of a function that a source makes its rows with."""
     calls: list[Any] = []
-    real = selector.encode
-    monkeypatch.setattr(selector, "encode", lambda *args: calls.append(args) or real(*args))
+    real = getattr(module, name)
+    monkeypatch.setattr(module, name, lambda *args: calls.append(args) or real(*args))
+    return calls
+
+
+def test_the_data_are_encoded_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    calls = counted(monkeypatch, "encode")
     source = jifs.memory(W.X, W.y, bins="none")
     for criterion in ("jmi", "mim", "cmim"):
         jifs.select(source, k=3, criterion=criterion)
     jifs.pairs(source, which="cmi")
     assert len(calls) == 1
+
+
+def test_the_data_are_centred_once_and_only_when_asked(monkeypatch: pytest.MonkeyPatch) -> None:
+    calls = counted(monkeypatch, "centre")
+    source = jifs.memory(W.X, W.y, bins="none")
+    jifs.select(source, k=3)
+    assert not calls
+    for criterion in ("gc_mi", "gkl_mi", "gc_e"):
+        jifs.select(source, k=3, criterion=criterion)
+    assert len(calls) == 1
+    assert source.values is source.values
+
+
+def test_who_reads_numbers_makes_no_codes(monkeypatch: pytest.MonkeyPatch) -> None:
+    calls = counted(monkeypatch, "encode")
+    source = MemorySource(as_table(W.X, W.y))
+    assert (source.n, source.m, source.classes, source.size, source.mass) == (200, 10, 3, 200.0, 200.0)
+    assert not source.encoded
+    moments = source.reduce(Moments())
+    assert moments.rows.tolist() == np.bincount(W.y).tolist()
+    assert source.reduce(Products(0)).cells is not None
+    result = jifs.select(source, k=3, criterion="gc_mi")
+    assert result.facts["columns"] == {"numbers": 10}
+    assert source.lost_columns() == []
+    assert not source.encoded
+    assert not calls
+    assert source.reduce(ClassCounts()).cells is not None  # and who reads codes makes them
+    assert source.encoded
+    assert len(calls) == 1
+
+
+def test_making_the_rows_takes_time_once() -> None:
+    source = MemorySource(as_table(W.X, W.y), seconds=5.0)
+    before = source.seconds
+    assert before >= 5.0
+    _ = source.values
+    after = source.seconds
+    assert after > before
+    _ = source.values
+    assert source.seconds == after
+    _ = source.batch
+    assert source.seconds > after
+    later = source.seconds
+    _ = source.batch, source.encoding, source.cards, source.layout
+    assert source.seconds == later
+
+
+def test_a_column_of_text_stops_only_those_who_need_numbers() -> None:
+    rng = np.random.default_rng(2)
+    frame = {"a": rng.normal(size=40), "b": rng.choice(["u", "v"], 40), "c": rng.normal(size=40)}
+    source = jifs.memory(frame, np.arange(40) % 2)
+    assert jifs.select(source, k=3).indices.size == 3
+    for _ in range(2):  # a refusal is not remembered as an answer
+        with pytest.raises(InputError, match="column 'b' holds text"):
+            jifs.select(source, k=2, criterion="gc_mi")
+    assert jifs.select(source, k=3).indices.size == 3
+
+
+def test_codes_and_numbers_are_of_the_same_rows() -> None:
+    weight = np.arange(W.n) % 3
+    weight[W.y == 1] = 0
+    source = jifs.memory(W.X, W.y, bins="none", sample_weight=weight)
+    moments = source.reduce(Moments())
+    cells = source.reduce(ClassCounts()).cells
+    assert source.labels == (0, 2)
+    assert cells is not None
+    np.testing.assert_allclose(moments.mass / moments.mass.sum(), cells / cells.sum(), rtol=1e-15)
+    assert moments.rows.tolist() == [int(((W.y == c) & (weight > 0)).sum()) for c in source.labels]
+
+
+def test_many_may_ask_for_numbers_at_once() -> None:
+    source = MemorySource(as_table(W.X, W.y))
+    alone = jifs.select(W.X, W.y, 4, "gc_mi")
+    with ThreadPoolExecutor(6) as pool:
+        found = list(pool.map(lambda _: jifs.select(source, k=4, criterion="gc_mi"), range(12)))
+    assert all(result.same_as(alone) for result in found)
 
 
 @pytest.mark.parametrize("criterion", ["jmi", "cmim", "cmi", "disr"])
