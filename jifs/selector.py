@@ -52,7 +52,10 @@ def memory(
     sample_weight: Any = None,
     n_jobs: int | None = None,
 ) -> MemorySource:
-    """Encode a table once; give the source to any number of selections: `select(source, k=10, criterion=...)`."""
+    """Encode a table once; give the source to any number of selections: `select(source, k=10, criterion=...)`.
+
+    The source keeps X itself, not a copy, for criteria that read numbers: do not change X while it is in use.
+    """
     with jit.threads(checked_threads(n_jobs)):
         start = time.perf_counter()
         table = _table(X, y, task, discrete, sample_weight)

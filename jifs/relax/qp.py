@@ -3,9 +3,9 @@
     balanced   min (1-a)/2 x'Hx - a f'x,   a = qbar / (qbar + fbar), the means of all H_ij and of f
     plain      min alpha x'Hx - f'x
 
-Both are min x'Px/2 - c'x. A convex one is solved by OSQP or Clarabel through cvxpy; then an active-set search of our own
-starts at what they found and ends where rounding does. Its proof is short: with the gradient g = Px - c, no point of the
-simplex is lower than x by more than
+Both are min x'Px/2 - c'x. A convex one is solved by OSQP or Clarabel through cvxpy; then an active-set search of our
+own starts at what they found and ends where rounding does. The proof is short: with the gradient g = Px - c, no point
+of the simplex is lower than x by more than
 
     gap = x'g - min g    (0 at the optimum: g_i is least wherever x_i > 0)
 
@@ -29,10 +29,12 @@ SOLVERS = ("OSQP", "CLARABEL")
 FORMS = ("balanced", "plain")
 INDEFINITE = 1e-10
 """An eigenvalue below zero by more than this share of the largest entry is no rounding."""
-SUPPORT = 1e-6
+ENOUGH = 1e-13
+"""A gap below this, with entries of size 1, is rounding: the active-set search is then preferred, for its zeros."""
+SUPPORT = 1e-4
 """A weight above this share of the largest is taken for positive at the start of the active-set search."""
 OPTIONS: dict[str, dict[str, float]] = {
-    "OSQP": {"eps_abs": 1e-7, "eps_rel": 1e-7, "max_iter": 20_000, "polish": True},
+    "OSQP": {"eps_abs": 1e-6, "eps_rel": 1e-6, "max_iter": 20_000},
     "CLARABEL": {},
 }
 
@@ -60,7 +62,7 @@ def balance(H: np.ndarray, f: np.ndarray) -> float:
     redundancy, relevance = float(np.mean(H)), float(np.mean(f))
     if redundancy < 0 or relevance < 0:
         raise InputError(
-            f"the balanced form weighs by the means of H and f, and one is below zero ({redundancy:.3g}, {relevance:.3g});"
+            f"form='balanced' weighs by the means of H and f, and one is below 0 ({redundancy:.3g}, {relevance:.3g});"
             " give alpha, or use form='plain'"
         )
     total = redundancy + relevance
@@ -114,7 +116,9 @@ def on_simplex(
     x, status = np.full(len(linear), 1.0 / len(linear)), "read off"
     if matrix.any() or np.ptp(linear) > 0:
         x, status = _solved(matrix, linear, name, clock)
-        x = min((x, _active_set(matrix, linear, x)), key=lambda y: _gap(matrix, linear, y))
+        own = _active_set(matrix, linear, x)
+        if _gap(matrix, linear, own) <= max(_gap(matrix, linear, x), ENOUGH):
+            x = own
     gap = _gap(matrix, linear, x)
     size = float(np.abs(matrix @ x - linear).max()) or 1.0
     off = {"gap": gap / size, "negative": float(max(0.0, -x.min())), "sum": abs(float(x.sum()) - 1)}
@@ -138,7 +142,7 @@ def _vector(values: Any, n: int, name: str) -> np.ndarray:
 
 
 def _least_eigenvalue(matrix: np.ndarray) -> float:
-    """The least eigenvalue; a lower bound of it where the matrix is safely positive definite, which is cheaper to see."""
+    """The least eigenvalue; where the matrix is safely positive definite, a bound below it that is cheaper to have."""
     safe = 2 * INDEFINITE * float(np.abs(matrix).max())
     try:
         np.linalg.cholesky(matrix - safe * np.eye(len(matrix)))
@@ -161,7 +165,8 @@ def _solved(P: np.ndarray, c: np.ndarray, solver: str, seconds: float | None) ->
     found = (
         np.full(len(c), 1.0) if x.value is None or not np.isfinite(x.value).all() else np.maximum(x.value, 0)
     )
-    return found / (found.sum() or 1.0), status
+    weights: np.ndarray = found / found.sum() if found.any() else np.full(len(c), 1.0 / len(c))
+    return weights, status
 
 
 def _active_set(P: np.ndarray, c: np.ndarray, x: np.ndarray) -> np.ndarray:
@@ -195,4 +200,5 @@ def _active_set(P: np.ndarray, c: np.ndarray, x: np.ndarray) -> np.ndarray:
         if free[least] or x @ g - g[least] <= 1e-15 * max(1.0, float(np.abs(g).max())):
             break
         free[least] = True
-    return x / x.sum()
+    weights: np.ndarray = x / x.sum()
+    return weights

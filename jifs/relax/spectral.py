@@ -167,20 +167,32 @@ def _climb(
 # ------------------------------------------------------------------------------------------------------------- Nystrom
 
 
-def nystrom_rows(nystrom: Any, n: int, seed: int) -> np.ndarray:
-    """The rows to go by: max(1, round(share n)) drawn without replacement, or those given."""
+def checked_nystrom(nystrom: Any) -> float | list[int] | None:
+    """None, a share of the rows, or a list of different rows; anything else is refused."""
+    if nystrom is None:
+        return None
     if _is(nystrom, Real):
         if not 0 < float(nystrom) <= 1:
             raise InputError(f"nystrom must be a share of the rows above 0 and up to 1, not {nystrom!r}")
-        count = max(1, round(float(nystrom) * n))
-        return np.sort(np.random.default_rng(seed).choice(n, count, replace=False))
+        return float(nystrom)
     given = nystrom.tolist() if isinstance(nystrom, np.ndarray) else nystrom
-    listed = isinstance(given, list | tuple | range) and all(_is(i, Integral) and 0 <= i < n for i in given)
+    listed = isinstance(given, list | tuple | range) and all(_is(i, Integral) and i >= 0 for i in given)
     if not listed or not len(given) or len(set(given)) < len(given):
         raise InputError(
-            f"nystrom must be None, a share of the rows or a list of different rows from 0 to {n - 1}, not {nystrom!r}"
+            f"nystrom must be None, a share of the rows or a list of different rows, not {nystrom!r}"
         )
-    return np.array(given, np.int64)
+    return [int(i) for i in given]
+
+
+def nystrom_rows(nystrom: Any, n: int, seed: int) -> np.ndarray:
+    """The rows to go by: max(1, round(share n)) drawn without replacement, or those given."""
+    given = checked_nystrom(nystrom)
+    if isinstance(given, list):
+        if max(given) >= n:
+            raise InputError(f"nystrom: there is no row {max(given)}; rows are 0 to {n - 1}")
+        return np.array(given, np.int64)
+    count = n if given is None else max(1, round(given * n))
+    return np.sort(np.random.default_rng(seed).choice(n, count, replace=False))
 
 
 def _is(value: Any, kind: type) -> bool:

@@ -19,6 +19,7 @@ wrong by u |R_ji|: M u in all. A diagonal that is itself a sum of n numbers adds
 
 from __future__ import annotations
 
+import copy
 import time
 from typing import Any
 
@@ -28,6 +29,7 @@ from jifs.kernels.split import force_all, rows_all, split_steps, top_sum
 from jifs.relax.local import deadline_of
 
 UNIT = 2.0**-53
+TINY = 2.0**-900  # more than all the rounding of subnormal numbers
 HUGE = 1e300  # "no bound yet": finite, as a difference of infinities would be no number
 CALL = 3e7  # comparisons between two looks at the clock
 
@@ -35,21 +37,21 @@ CALL = 3e7  # comparisons between two looks at the clock
 class Core:
     """max c + sum of d_i + sum of Q_ij, i != j, over sets of k of the m features `ids`, besides the `taken` ones.
 
-    d is any diagonal. `bound` is that of the R in `kept`, the best so far, in floating point: add `safety()`.
+    d is any diagonal. `bound` is that of the R in `kept`, the best so far, in floating point: add `safety()`. Arrays are
+    replaced, never written to, except for R and `kept`, so that a `part` may share them.
     """
 
-    def __init__(
-        self, Q: np.ndarray, diagonal: np.ndarray, k: int, constant: float, ids: np.ndarray, taken: list[int]
-    ) -> None:
+    def __init__(self, Q: np.ndarray, diagonal: np.ndarray, k: int, constant: float = 0.0) -> None:
         self.Q, self.diagonal, self.k, self.constant = Q, diagonal, k, constant
-        self.ids, self.taken = ids, taken
+        self.ids, self.taken = np.arange(len(Q)), list[int]()
+        self.origin = len(Q)  # features of the whole problem
         self.relax = 1.0
-        self.cut_off = -HUGE  # the largest bound of what `decide` has cut off, safety included
+        self.cut_off = -HUGE  # the largest bound of what `decide` has cut off
         self.use(Q.copy())
 
     @property
     def m(self) -> int:
-        return len(self.Q)
+        return len(self.ids)
 
     @property
     def bound(self) -> float:
@@ -65,14 +67,14 @@ class Core:
     def safety(self) -> float:
         """What rounding can add to any bound of this core or of its parts: see the top of this file."""
         widest = np.maximum(2.0 * self.Q, np.abs(self.kept))
-        total, every = np.empty((3, self.m)), np.ones(self.m, np.bool_)
-        rows_all(widest, np.abs(self.diagonal), max(self.k - 1, 0), every, total[0], total[1], total[2])
-        most = abs(self.constant) + top_sum(total[0], self.m, self.k)
+        rows, every = np.empty((3, self.m)), np.ones(self.m, np.bool_)
+        rows_all(widest, np.abs(self.diagonal), max(self.k - 1, 0), every, rows[0], rows[1], rows[2])
+        most = abs(self.constant) + top_sum(rows[0], self.m, self.k)
         k = self.k + len(self.taken)
-        return 4.0 * (3 * k + self.m + 16) * UNIT * most
+        return float(4.0 * (3 * k + self.origin + 16) * UNIT * most + TINY)
 
     def improve(self, lower: float, steps: int, deadline: float = np.inf) -> bool:
-        """Subgradient steps towards `lower`, or a single look; True if the bound is the value of a set."""
+        """Subgradient steps towards `lower`; True if the bound is the value of a set, so that it can't be improved."""
         cost = 6.0 * self.m * min(self.m, self.k * self.k + 1)
         chunk = int(min(max(CALL / cost, 1.0), 20.0))
         for done in range(0, steps, chunk):
@@ -86,36 +88,56 @@ class Core:
         return False
 
     def decide(self, cut: float) -> int:
-        """Drop features that no set above the cut has, take those that all have; the one to branch on, or -1.
+        """Drop the features that no set above the cut has, take those that all have; the place of the one to branch on.
 
-        -1 means that nothing above the cut is left. `cut` must leave room for `safety`.
+        -1 means that nothing above the cut is left. The cut is compared with bounds in floating point, so it must leave
+        room for `safety`. The branch is the feature whose loss costs most, among those that stay.
         """
         rows, every = np.empty((3, self.m)), np.ones(self.m, np.bool_)
         inside, outside = np.empty(self.m), np.empty(self.m)
         rows_all(self.kept, self.diagonal, self.k - 1, every, rows[0], rows[1], rows[2])
         force_all(self.kept, self.k, rows, inside, outside)
-        inside += self.constant
-        outside += self.constant
+        return self.settle(inside + self.constant, outside + self.constant, cut)
+
+    def settle(self, inside: np.ndarray, outside: np.ndarray, cut: float) -> int:
+        """`decide`, from given bounds of the sets with and without each feature."""
         drop, must = inside <= cut, outside <= cut
         for gone in (inside[drop], outside[must]):
             self.cut_off = max(self.cut_off, float(gone.max(initial=-HUGE)))
         if (drop & must).any() or must.sum() > self.k or (~drop).sum() < self.k:
             return -1
-        branch = int(self.ids[np.where(must | drop, np.inf, outside).argmin()])
-        if drop.any() or must.any():
+        open_ = ~(drop | must)
+        branch = int(np.where(open_, outside, np.inf).argmin())
+        if not open_.all():
             self.keep(~drop, np.flatnonzero(must))
-        return branch
+        return int(np.count_nonzero(open_[:branch]))
 
     def keep(self, stay: np.ndarray, take: np.ndarray) -> None:
         """Go on with the features that stay, less those that are taken."""
-        stay = stay.copy()
+        stay, diagonal = stay.copy(), self.diagonal.copy()
         for i in take:
-            self.constant += float(self.diagonal[i])
-            self.diagonal = self.diagonal + 2.0 * self.Q[i]
-            self.taken = [*self.taken, int(self.ids[i])]
+            self.constant += float(diagonal[i])
+            diagonal += 2.0 * self.Q[i]
             stay[i] = False
+        self.taken = [*self.taken, *(int(self.ids[i]) for i in take)]
         self.k -= len(take)
-        self.ids, self.diagonal = self.ids[stay], self.diagonal[stay]
+        self.ids, self.diagonal = self.ids[stay], diagonal[stay]
         block = np.ix_(stay, stay)
-        self.Q = self.Q[block]
-        self.use(self.kept[block])
+        self.Q = np.ascontiguousarray(self.Q[block])
+        self.use(np.ascontiguousarray(self.kept[block]))
+
+    def part(self, place: int, take: bool) -> Core:
+        """The sets with the feature at this place, or those without it."""
+        other = copy.copy(self)
+        stay = np.arange(self.m) != place
+        if take:
+            other.keep(~stay | stay, np.array([place]))
+        else:
+            other.keep(stay, np.empty(0, np.int64))
+        return other
+
+    def flipped(self) -> Core:
+        """The same problem in the features that are left out: d_i -> -d_i - 2 sum of Q_ij, k -> m - k."""
+        sums = self.Q.sum(axis=1) - self.Q.diagonal()
+        constant = self.constant + float(self.diagonal.sum() + sums.sum())
+        return Core(self.Q, -self.diagonal - 2.0 * sums, self.m - self.k, constant)

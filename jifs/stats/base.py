@@ -150,7 +150,7 @@ class Stats:
 
     def normals(self, standardise: bool = False, reg: float | str = 0.0) -> Normals:
         """The classes as normal distributions: see jifs/stats/normals.py."""
-        key = ("normals", standardise, reg)
+        key = ("normals", standardise, repr(reg))  # what is no number is refused where it is used
         if key not in self._kept:
             self._kept[key] = Normals(self, standardise, reg)
         made: Normals = self._kept[key]

@@ -224,9 +224,9 @@ class Normals:
     def _regularised(self, reg: Any, own: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Share of each class covariance that is kept, and the variance added to it."""
         classes = self.priors.size
-        truth = isinstance(reg, bool | np.bool_)
-        if not truth and isinstance(reg, Real) and 0 <= float(reg) < inf:
-            return np.ones(classes), np.full(classes, float(reg))
+        added = _variance(reg)
+        if added is not None:
+            return np.ones(classes), np.full(classes, added)
         if not isinstance(reg, str) or reg not in SHRINKING:
             known = " or ".join(map(repr, SHRINKING))
             raise InputError(f"parameter reg must be a number from 0 on, or {known}, not {reg!r}")
@@ -245,13 +245,23 @@ class Normals:
         return sums
 
 
+def _variance(reg: Any) -> float | None:
+    """reg as a number from 0 on, None if it is something else."""
+    if isinstance(reg, bool | np.bool_) or not isinstance(reg, Real):
+        return None
+    try:
+        return float(reg) if 0 <= float(reg) < inf else None
+    except OverflowError:
+        return None
+
+
 def _ledoit_wolf(rows: np.ndarray, squared: np.ndarray, fourth: np.ndarray, m: int) -> np.ndarray:
     """Distance of the sample's covariance from what one row says, as a share of its distance from a sphere."""
     return _share((fourth - squared) / rows, squared - 1.0 / m)
 
 
 def _oas(rows: np.ndarray, squared: np.ndarray, m: int) -> np.ndarray:
-    """The oracle's approximation for normal data, with the population's ||Sigma||^2 put in place."""
+    """The oracle's approximation for normal data, without its terms in 2/m, as scikit-learn has it."""
     return _share(squared + 1.0, (rows + 1.0) * (squared - 1.0 / m))
 
 

@@ -5,6 +5,8 @@ Shrinkage is that of the definition and of scikit-learn; the mixture of what is 
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 import numpy as np
 import pytest
 from naive import moments as naive
@@ -65,6 +67,14 @@ def test_standardised_columns_have_unit_variance(unit, weighted):
         close(full(made)[1 + c][:4, :4], covariance(own[y == c], None if w is None else w[y == c]))
 
 
+def test_any_number_will_do_for_reg():
+    X, y = correlated(8)
+    for half in (np.float32(0.5), np.float64(0.5), Fraction(1, 2)):
+        assert full(model(X, y, reg=half)).tobytes() == full(model(X, y, reg=0.5)).tobytes()
+    for one in (1, np.int8(1)):
+        assert full(model(X, y, reg=one)).tobytes() == full(model(X, y, reg=1.0)).tobytes()
+
+
 def test_reg_is_added_to_every_diagonal():
     X, y = correlated(8)
     for standardise in (False, True):
@@ -77,14 +87,15 @@ def test_reg_is_added_to_every_diagonal():
 
 
 @pytest.mark.parametrize(
-    "reg", [-1, -0.1, float("nan"), float("inf"), True, False, "", "none", "AUTO", None, [1.0], 1j]
+    "reg", [-1, -0.1, float("nan"), float("inf"), True, False, "", "none", "AUTO", None, [1.0], 1j, 10**400]
 )
 def test_other_reg_is_refused(reg):
     stats = desk(*correlated(9))
+    stats.normals(False, 1.0)  # which True must not be taken for
     with pytest.raises(
         InputError, match=r"^parameter reg must be a number from 0 on, or 'auto' or 'ledoit_wolf' or"
     ):
-        Normals(stats, False, reg)
+        stats.normals(False, reg)
 
 
 # --------------------------------------------------------------------------------------------------------- shrinkage

@@ -34,6 +34,14 @@ def columns(v: Values) -> np.ndarray:
     return np.stack([v.products(k) for k in range(v.data.shape[1])], axis=2) / v.mass[:, None, None]
 
 
+def with_squares(v: Values) -> np.ndarray:
+    """The same, with the sums of squares in the diagonal."""
+    out = columns(v)
+    for c, own in enumerate(v.squares / v.mass[:, None]):
+        np.fill_diagonal(out[c], own)
+    return out
+
+
 def whole(v: Values) -> np.ndarray:
     return v.all_products() / v.mass[:, None, None]
 
@@ -64,7 +72,7 @@ def test_covariances_are_the_definition(seed, n, m, classes, weighted):
     for c in range(classes):
         own = y == c
         exact = exact_covariance(X[own], None if w is None else w[own])
-        for found in (columns(v)[c], whole(v)[c]):
+        for found in (columns(v)[c], whole(v)[c], with_squares(v)[c]):
             assert worst_error(found, exact) <= (own.sum() + 8) * UNIT
 
 
@@ -98,7 +106,7 @@ def test_hostile_columns_cost_no_digits(seed, n):
     v = values(X, y)
     for c in (0, 1):
         exact = exact_covariance(X[y == c])
-        for found in (columns(v)[c], whole(v)[c]):
+        for found in (columns(v)[c], whole(v)[c], with_squares(v)[c]):
             assert worst_error(found, exact) <= ((y == c).sum() + 8) * UNIT
 
 
@@ -111,7 +119,7 @@ def test_single_precision_costs_one_rounding_of_a_number(middle, spread):
     v = values(X, y)
     assert v.data.dtype == np.float32
     for c in (0, 1):
-        for found in (columns(v)[c], whole(v)[c]):
+        for found in (columns(v)[c], whole(v)[c], with_squares(v)[c]):
             assert worst_error(found, exact_covariance(X[y == c])) <= 2.0**-23 * (1 + 1e-6)
     plain = covariance(X[y == 0])
     assert np.abs(columns(v)[0] - plain).max() <= 3e-7 * plain.max()  # and the naive one agrees, less exactly
