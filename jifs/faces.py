@@ -6,6 +6,9 @@
     pairs     pairs(stats) -> (q[m], Q[m, m])               a quadratic form: sum_S q + sum_{i != j in S} Q_ij
     weights   smooth(stats) -> f(w) -> (value, gradient)    differentiable in the weights of the features
 
+In a form the diagonal of Q says which part of q_i belongs to x_i^2 where x is not 0 or 1 (sets ignore it), and
+q_i = -inf marks a feature that is never wanted.
+
 A criterion implements the faces it honestly has. A strategy names the one it needs. What a criterion lacks is converted
 where that changes nothing but the speed: steps -> ranks (the first step), ranks -> steps (the same scores each time),
 ranks -> pairs (Q = 0), pairs -> sets, pairs -> steps (running column sums), sets -> steps (the slow obvious way).
@@ -122,7 +125,9 @@ def _pairs_to_sets(criterion: Any) -> Callable[..., Any]:
 
     def value(stats: Any, chosen: Sequence[int]) -> float:
         if last[0] is not stats:
-            last[:] = stats, criterion.pairs(stats)
+            q, form = criterion.pairs(stats)
+            never = -(1.0 + np.abs(q[np.isfinite(q)]).sum() + np.abs(form).sum())
+            last[:] = stats, (np.where(q == -np.inf, never, q), form)  # worse than any set without it, and comparable
         q, form = last[1]
         inner = form[np.ix_(chosen, chosen)]
         return float(q[list(chosen)].sum() + inner.sum() - np.trace(inner))

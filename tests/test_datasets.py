@@ -1,4 +1,4 @@
-"""The bundled data sets: what they promise is what they hold."""
+"""The bundled data sets: what they promise is what they hold; toy data by their formulas."""
 
 from __future__ import annotations
 
@@ -7,7 +7,10 @@ from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
+import jifs
 from jifs import datasets
 from jifs.errors import InputError
 from jifs.table import as_table
@@ -100,3 +103,141 @@ def test_weights_that_are_no_column_or_no_weights() -> None:
         datasets.weighted(table, "v")
     with pytest.raises(InputError, match="negative"):
         datasets.weighted(table, "w")
+
+
+# ---- toy data ------------------------------------------------------------------------------------------------------
+
+TOYS = {"and_or": 4, "quad": 2, "xor": 2}
+
+
+def drawn(name: str, n: int = 20_000, seed: int = 0) -> tuple[np.ndarray, np.ndarray, datasets.Made]:
+    table = datasets.make(name, n, seed)
+    assert isinstance(table.data, np.ndarray)
+    assert table.target is not None
+    return table.data, table.target.values, table
+
+
+@pytest.mark.parametrize("name", TOYS)
+def test_toy_data_have_their_form(name: str) -> None:
+    X, _, table = drawn(name, 400)
+    assert (table.n, table.m) == X.shape == (400, 10)
+    assert list(table.names) == [f"X{j}" for j in range(1, 11)]
+    assert table.truth == tuple(range(TOYS[name]))
+    assert table.target is not None
+    assert (table.target.kind, table.target.name) == ("real" if name == "quad" else "class", "Y")
+    assert repr(table) == f"Table(400 rows, 10 columns, target 'Y' ({table.target.kind}))"
+    again, other = datasets.make(name).data, datasets.make(name, seed=1).data
+    assert np.array_equal(X, again)
+    assert not np.array_equal(X, other)
+
+
+def test_and_or_by_its_formula() -> None:
+    """Each bit, each pair of noise bits and each flip as often as said: 5 standard deviations of 20,000 rows."""
+    X, y, _ = drawn("and_or")
+    bits = X.astype(bool)
+    assert np.array_equal(X, bits)
+    assert np.array_equal(y == 1, (bits[:, 0] & bits[:, 1]) | (bits[:, 2] & bits[:, 3]))
+    assert np.allclose(X[:, :7].mean(0), 0.5, atol=5 * 0.5 / np.sqrt(20_000))
+    flips = X[:, 7:] != y[:, None]
+    assert np.allclose(flips.mean(0), 0.2, atol=5 * 0.4 / np.sqrt(20_000))
+    free = np.column_stack([X[:, :7], flips])  # all ten are independent
+    assert np.abs(np.corrcoef(free.T) - np.eye(10)).max() < 5 / np.sqrt(20_000)
+
+
+def test_quad_by_its_formula() -> None:
+    X, y, _ = drawn("quad")
+    e = (y - (X[:, 0] ** 2 + X[:, 1]) / (0.5 + (X[:, 1] + 1.5) ** 2)) / 0.1
+    normal = np.column_stack([X[:, :8], e])
+    assert np.allclose(normal.mean(0), 0.0, atol=5 / np.sqrt(20_000))
+    assert np.allclose(normal.var(0), 1.0, atol=5 * np.sqrt(2 / 20_000))
+    assert np.allclose((normal**4).mean(0), 3.0, atol=5 * np.sqrt(96 / 20_000))
+    flat = X[:, 8:] - 0.5 * X[:, :2]
+    assert np.abs(flat).max() < 1.0
+    assert np.allclose(flat.mean(0), 0.0, atol=5 * np.sqrt(1 / 3 / 20_000))
+    assert np.allclose((flat**2).mean(0), 1 / 3, atol=5 * np.sqrt(4 / 45 / 20_000))
+    assert np.abs(np.corrcoef(np.column_stack([normal, flat]).T) - np.eye(11)).max() < 5 / np.sqrt(20_000)
+
+
+def test_xor_by_its_formula() -> None:
+    X, y, _ = drawn("xor")
+    assert set(np.unique(X)) == {0, 1}
+    assert np.array_equal(y, X[:, 0] ^ X[:, 1])
+    assert np.allclose(X[:, :5].mean(0), 0.5, atol=5 * 0.5 / np.sqrt(20_000))
+    assert np.allclose(X[:, 5:].mean(0), 0.75, atol=5 * np.sqrt(0.1875 / 20_000))
+    assert np.abs(np.corrcoef(X.T) - np.eye(10)).max() < 5 / np.sqrt(20_000)
+
+
+def test_toy_data_in_a_selection() -> None:
+    """The copies of Y with flips come first where each feature is judged alone, so F is .25 on and_or."""
+    data = datasets.make("and_or", seed=3)
+    alone = jifs.select(data, k=4, criterion="mim")
+    assert alone.n_rows == 400
+    assert set(alone.names[:3]) == {"X8", "X9", "X10"}
+    assert datasets.f_measure(alone.indices, data.truth) == 0.25
+    assert datasets.f_measure(alone.names, ["X1", "X2", "X3", "X4"]) == 0.25
+    assert jifs.select(datasets.make("xor"), k=2, criterion="cmi", include=["X2"]).indices.tolist() == [1, 0]
+
+
+def test_few_rows_of_toy_data() -> None:
+    for name in TOYS:
+        assert datasets.make(name, n=2).n == 2
+    rows: Any = np.int64(5)
+    assert datasets.make("xor", n=rows, seed=rows).n == 5
+
+
+@pytest.mark.parametrize("name", ["nor", "and-or", 3, None, ["xor"]])
+def test_toy_data_of_no_name(name: Any) -> None:
+    with pytest.raises(InputError, match=r"no toy data are called .*; there are and_or, quad, xor"):
+        datasets.make(name)
+
+
+def test_toy_data_are_made_and_not_loaded() -> None:
+    with pytest.raises(InputError, match=r"'and_orr'.*Did you mean 'and_or'"):
+        datasets.make("and_orr")
+    with pytest.raises(
+        InputError, match=r"^'xor' is drawn by chance: jifs\.datasets\.make\('xor', n=400, seed=0\)"
+    ):
+        datasets.load("xor")
+    assert not set(TOYS) & set(datasets.names())
+
+
+@pytest.mark.parametrize("n", [1, 0, -5, 2.0, True, "400", None])
+def test_rows_of_toy_data_that_are_none(n: Any) -> None:
+    with pytest.raises(InputError, match="n must be a whole number of rows, from 2 on, not "):
+        datasets.make("xor", n=n)
+
+
+@pytest.mark.parametrize("seed", [-1, 0.5, True, "0", None])
+def test_seeds_of_toy_data_that_are_none(seed: Any) -> None:
+    with pytest.raises(InputError, match="seed must be a whole number from 0 on, not "):
+        datasets.make("xor", seed=seed)
+
+
+features = st.sets(st.integers(0, 9))
+
+
+@given(features, features.filter(bool))
+def test_f_measure_by_definition(selected: set[int], truth: set[int]) -> None:
+    hits = len(selected & truth)
+    if not hits:
+        assert datasets.f_measure(selected, truth) == 0.0
+        return
+    p, r = hits / len(selected), hits / len(truth)
+    assert datasets.f_measure(np.array(sorted(selected)), tuple(truth)) == pytest.approx(
+        2 * p * r / (p + r), abs=1e-15
+    )
+    assert (datasets.f_measure(selected, truth) == 1.0) == (selected == truth)
+
+
+@pytest.mark.parametrize(
+    ("selected", "truth"),
+    [([0], ["X1"]), (["X1"], [0]), ([True, False], [0, 1]), ([0, 1], np.array([True, False]))],
+)
+def test_f_measure_of_what_can_not_be_compared(selected: Any, truth: Any) -> None:
+    with pytest.raises(InputError, match="must both hold indices or both names, and neither may be a mask"):
+        datasets.f_measure(selected, truth)
+
+
+def test_f_measure_without_a_truth() -> None:
+    with pytest.raises(InputError, match="truth must hold a feature at least"):
+        datasets.f_measure([1], [])

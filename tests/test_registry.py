@@ -556,6 +556,7 @@ def test_a_parameter_without_a_default_is_asked_for() -> None:
 
 
 NORMAL = ("gc_mi", "gc_e", "gkl_mi", "gkl_e")
+FORMS = {"spec_cmi": "spectral", "sdp_cmi": "sdp", "qpfs": "qp", "eqpfs": "qp"}
 
 
 @pytest.mark.parametrize("entry", jifs.criteria(), ids=lambda entry: entry.name)
@@ -563,16 +564,16 @@ def test_rows_of_criteria_are_complete(entry: registry.Entry) -> None:
     assert entry.kind == "criterion"
     assert entry.summary
     assert "\n" not in entry.summary
-    assert "steps" in entry.faces
+    assert ("pairs" if entry.name in FORMS else "steps") in entry.faces
     assert entry.tasks == ("class",)
     assert entry.cite.startswith("[")
     assert entry.cite[-6:-1].strip().isdigit()
-    assert entry.default == ("rank" if entry.name == "mim" else "forward")
+    assert entry.default == ("rank" if entry.name == "mim" else FORMS.get(entry.name, "forward"))
     assert entry.reads == ("values" if entry.name in NORMAL else "codes")
     assert ("info" in entry.params) == (entry.name not in NORMAL)
     assert entry.module.startswith("jifs_plugins.")
     assert "=" in entry.about  # the formula
-    assert entry.make().open
+    assert callable(getattr(entry.make(), "pairs" if entry.name in FORMS else "open"))
 
 
 def test_rows_of_infos_and_strategies_are_complete() -> None:
@@ -585,6 +586,7 @@ def test_rows_of_infos_and_strategies_are_complete() -> None:
         "exhaustive": ("sets",),
         "forward": ("steps",),
         "rank": ("ranks",),
+        **dict.fromkeys(["qp", "spectral", "sdp", "swap", "tabu", "exact"], ("pairs",)),
     }
     assert all(e.tasks == ("class",) and e.cite for e in jifs.infos())
 
@@ -621,7 +623,7 @@ def test_describe_suggests() -> None:
         (
             "strategy",
             "rnk",
-            r"unknown strategy 'rnk'\. Did you mean 'rank'\? Known: backward, exhaustive, forward, rank",
+            r"unknown strategy 'rnk'\. Did you mean 'rank'\? Known: backward, exact, exhaustive, forward, ",
         ),
         ("strategy", 3, r"unknown strategy 3\."),
         ("strategy", ["rank"], r"unknown strategy \['rank'\]"),

@@ -2,8 +2,9 @@
 
 A node has taken the set P and may still take r = k - |P| of its candidates C:
 
-    f(S) = f(P) + sum over i in S - P of [ h_i + sum of R_ij over j in S - P, j != i ],   h_i = Q_ii + 2 sum_{j in P} Q_ij
-         <= f(P) + sum of the r largest T_i,   T_i = h_i + sum of the r - 1 largest R_ij over j in C, j != i
+    f(S) = f(P) + sum over i in S - P of [ h_i + sum of R_ij over j in S - P, j != i ]
+         <= f(P) + sum of the r largest T_i
+    h_i  = Q_ii + 2 sum of Q_ij over j in P,      T_i = h_i + sum of the r - 1 largest R_ij over j in C, j != i
 
 with the R of the root. A candidate is dropped when no set with it can beat the cut, and taken when none without it can
 (`force_all` of kernels/split.py); then one is taken first and left out afterwards. A level of the stack is a node whose
@@ -84,7 +85,9 @@ def node_force(
 
 
 @kernel
-def leaf(Q: Any, cand: Any, size: int, h: Any, f: float, r: int, path: Any, taken: int, best: Any, value: Any) -> None:
+def leaf(
+    Q: Any, cand: Any, size: int, h: Any, f: float, r: int, path: Any, taken: int, best: Any, value: Any
+) -> None:
     """The best set of a node whose rest can be read off: r <= 2, or all candidates needed."""
     if r == size:
         for t in range(size):
@@ -115,7 +118,9 @@ def leaf(Q: Any, cand: Any, size: int, h: Any, f: float, r: int, path: Any, take
 
 
 @kernel
-def sort_out(cand: Any, size: int, alive: Any, f: float, cut: float, inside: Any, outside: Any, out: Any, value: Any) -> Any:
+def sort_out(
+    cand: Any, size: int, alive: Any, f: float, cut: float, inside: Any, outside: Any, out: Any, value: Any
+) -> Any:
     """Drops the candidates that can't beat the cut, lists in `out` those that must be taken.
 
     Returns (candidates left, how many must be taken, the one to branch on: the one whose loss costs most). A candidate
@@ -145,7 +150,17 @@ def sort_out(cand: Any, size: int, alive: Any, f: float, cut: float, inside: Any
 
 @kernel
 def settle(
-    Q: Any, R: Any, order: Any, k: int, slack: float, node: Any, cand: Any, h: Any, path: Any, best: Any, value: Any
+    Q: Any,
+    R: Any,
+    order: Any,
+    k: int,
+    slack: float,
+    node: Any,
+    cand: Any,
+    h: Any,
+    path: Any,
+    best: Any,
+    value: Any,
 ) -> int:
     """Drops and takes what is certain in a node, node = [f(P), bound, |P|, |C|, work]; the candidate to branch on.
 

@@ -6,10 +6,10 @@ For any R with R_ij + R_ji = 2 Q_ij and any set S of k features, where T_i is th
     T_i  = Q_ii + sum of the k - 1 largest R_ij, j != i
 
 because each i in S takes k - 1 of its row. The best R gives the bound of the linear relaxation with the products
-z_ij <= x_i and sum_j z_ij = (k - 1) x_i [after Caprara, Pisinger & Toth 1999 for the quadratic knapsack]. The bound is
-convex and piecewise linear in R; a subgradient step [Polyak 1969] moves t = relax (bound - lower) / (pairs) from R_ij to
-R_ji for every i among the k best rows that takes j, unless j takes i as well: such a pair is settled. If all are
-settled, the k rows are a set whose value is the bound.
+z_ij <= x_i and sum_j z_ij = (k - 1) x_i [after Caprara, Pisinger & Toth 1999 for the quadratic knapsack]. The bound
+is convex and piecewise linear in R; a subgradient step [Polyak 1969] moves t = relax (bound - lower) / (pairs) from
+R_ij to R_ji for every i among the k best rows that takes j, unless j takes i as well: such a pair is settled. If all
+are settled, the k rows are a set whose value is the bound.
 
 `diagonal` stands for Q_ii throughout and may be of any sign: x fixed to 1 adds to it, and the complement subtracts.
 """
@@ -64,7 +64,7 @@ def top_sum(numbers: Any, size: int, r: int) -> float:
 
 @kernel
 def rows_all(R: Any, diagonal: Any, r: int, need: Any, total: Any, last: Any, after: Any) -> None:
-    """For the rows in need: T_i with the r largest R_ij; the r-th largest, and the one after it (+inf, -inf if none)."""
+    """For rows in need: T_i with the r largest R_ij; the r-th largest (+inf if r = 0), the one after it (or -inf)."""
     n = len(R)
     row = np.empty(n)
     for i in range(n):

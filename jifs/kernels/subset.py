@@ -7,8 +7,8 @@
 The last line: f(S - o) = f(S) - g_o, and to S - o the feature i brings g_i without its term of o, which is 2 Q_io.
 After an exchange g_j grows by 2 Q_ij - 2 Q_jo, for j = i and j = o without their own terms: O(n).
 
-Where Q_io >= 0, d(i, o) <= g_i - (least g_o), so that a feature i with a small g_i is passed over in one comparison. The
-difference is monotone in rounding too, so nothing is lost. Q with entries of both signs is not for these kernels.
+Where Q_io >= 0, d(i, o) <= g_i - (least g_o), so that a feature i with a small g_i is passed over in one comparison.
+The difference is monotone in rounding too, so nothing is lost. Q with entries of both signs is not for these kernels.
 Equal to within `tie` goes to the lowest i, then to the lowest o.
 """
 
@@ -52,7 +52,7 @@ def exchange_one(Q: Any, inside: Any, gains: Any, o: int, i: int) -> None:
 
 @kernel
 def best_exchange(Q: Any, inside: Any, gains: Any, locked: Any, now: int, floor: float, tie: float) -> Any:
-    """(d, o, i) of the best exchange above `floor` among features with locked <= now; (floor, -1, -1) if there is none."""
+    """(d, o, i) of the best exchange above `floor` among features with locked <= now; (floor, -1, -1) if none is."""
     n = inside.size
     least, first, top_gain = np.inf, -1, -np.inf
     for j in range(n):

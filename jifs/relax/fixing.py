@@ -13,10 +13,10 @@ The best w for feature i is nearly the least x'Sx with x_i = 1 (or 0) and e'x = 
 only makes the bound larger, and v is a product, not a solution, so ill-conditioned S costs nothing but quality. s a
 little above lambda_max serves better than lambda_max itself, as |x|^2 = k is then felt; several s are tried.
 
-Rounding. An entry of S is wrong by at most 4 u a, a = max|Q| + (k + 1) max|u_i| + s, u = 2^-53, and a product with n
-terms by n u a |w|_1 in any order of summation [Higham 2002, section 3.5]: v_j is wrong by less than
-z = 2 (n + 8) u a |w|_1. It enters 2 k + |w|_1 times; the sums of the v_j and of w_j v_j add their own (n + k + 8) u times
-the absolute values.
+Rounding. An entry of S is wrong by at most 4 e a, a = max|Q| + (k + 1) max|u_i| + s, e = 2^-53, and a product with n
+terms by n e a |w|_1 in any order of summation [Higham 2002, section 3.5]: v_j is wrong by less than
+z = 2 (n + 8) e a |w|_1. It enters 2 k + |w|_1 times; the sums of the v_j and of w_j v_j add their own (n + k + 8) e
+times the absolute values.
 """
 
 from __future__ import annotations

@@ -11,7 +11,7 @@ import math
 import threading
 import time
 from dataclasses import dataclass
-from numbers import Integral
+from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
@@ -45,11 +45,9 @@ def greedy(Q: Any, k: int) -> np.ndarray:
 def swap(Q: Any, S: Any, steps: int | None = None) -> np.ndarray:
     """The best improving exchange of one feature for another, until none is left or `steps` are done."""
     problem, chosen = _checked(Q, S)
-    if steps is not None and (isinstance(steps, bool) or not isinstance(steps, Integral) or steps < 0):
-        raise InputError(f"steps must be a whole number from 0 on, or None, not {steps!r}")
+    left = math.inf if steps is None else whole("steps", steps, 0)
     scaled, inside = problem.scaled(), _mask(problem.n, chosen)
     gains, locked = np.empty(problem.n), np.zeros(problem.n, np.int64)
-    left = math.inf if steps is None else int(steps)
     try:
         while left > 0:
             done = climb(scaled, inside, gains, locked, int(min(CHUNK, left)), tie_of(problem.k))
@@ -88,9 +86,7 @@ def tabu_search(
     each with random numbers of its own, so that threads leave no trace: without a time limit, the same seed gives the
     same set.
     """
-    for name, count in (("starts", starts), ("steps", steps)):
-        if isinstance(count, bool) or not isinstance(count, Integral) or count < 1:
-            raise InputError(f"{name} must be a whole number from 1 on, not {count!r}")
+    starts, steps, seed = whole("starts", starts, 1), whole("steps", steps, 1), whole("seed", seed, 0)
     deadline = deadline_of(seconds)
     if first is not None and len(_checked(problem.Q, first)[1]) != problem.k:
         raise InputError(f"first must hold k = {problem.k} features")
@@ -121,7 +117,9 @@ def tabu_search(
         raise KeyboardInterrupt
     top = max(score for score, _ in found)
     best = next(S for score, S in found if score >= top - tie_of(problem.k))
-    return Found(best, value(problem.Q, best), "interrupt" if stop.is_set() else "time" if late.is_set() else "")
+    return Found(
+        best, value(problem.Q, best), "interrupt" if stop.is_set() else "time" if late.is_set() else ""
+    )
 
 
 def tie_of(k: int) -> float:
@@ -129,13 +127,20 @@ def tie_of(k: int) -> float:
     return 1e-14 * max(100, k)
 
 
-def deadline_of(seconds: float | None) -> float:
+def whole(name: str, number: Any, least: int) -> int:
+    """A whole number from `least` on, or an InputError that names the parameter."""
+    if isinstance(number, bool | np.bool_) or not isinstance(number, Integral) or number < least:
+        raise InputError(f"{name} must be a whole number from {least} on, not {number!r}")
+    return int(number)
+
+
+def deadline_of(seconds: Any) -> float:
     """The moment of time.perf_counter() after which to stop."""
     if seconds is None:
         return math.inf
-    if isinstance(seconds, bool) or not isinstance(seconds, int | float) or not seconds >= 0:
+    if isinstance(seconds, bool | np.bool_) or not isinstance(seconds, Real) or not float(seconds) >= 0:
         raise InputError(f"seconds must be a time from 0 on, or None for no limit, not {seconds!r}")
-    return time.perf_counter() + seconds
+    return time.perf_counter() + float(seconds)
 
 
 def _walk(

@@ -43,7 +43,7 @@ OPTIONS: dict[str, dict[str, float]] = {
 class Minimum:
     """Weights, the value of the objective there, and the residuals of the conditions for an optimum (KKT).
 
-    residuals: "gap" as above and relative to the size of the gradient, "negative" -min x, "sum" |sum x - 1|.
+    residuals: "gap" as above, relative to the largest entry of P and c; "negative" -min x; "sum" |sum x - 1|.
     shift: what was added to the diagonal of P; unique: whether P is positive definite, so that no other x is optimal.
     """
 
@@ -120,8 +120,7 @@ def on_simplex(
         if _gap(matrix, linear, own) <= max(_gap(matrix, linear, x), ENOUGH):
             x = own
     gap = _gap(matrix, linear, x)
-    size = float(np.abs(matrix @ x - linear).max()) or 1.0
-    off = {"gap": gap / size, "negative": float(max(0.0, -x.min())), "sum": abs(float(x.sum()) - 1)}
+    off = {"gap": gap, "negative": float(max(0.0, -x.min())), "sum": abs(float(x.sum()) - 1)}
     value = float(x @ matrix @ x) / 2 - float(linear @ x)
     return Minimum(
         *(x, value * power, gap * power, off, shift * power),
@@ -179,10 +178,7 @@ def _active_set(P: np.ndarray, c: np.ndarray, x: np.ndarray) -> np.ndarray:
     x = np.where(free, x, 0.0) / x[free].sum()
     for _ in range(10 + len(x) // 4):
         face = np.flatnonzero(free)
-        system = np.zeros((face.size + 1, face.size + 1))
-        system[:-1, :-1] = P[np.ix_(face, face)]
-        system[:-1, -1] = system[-1, :-1] = 1.0
-        goal = np.linalg.lstsq(system, np.append(c[face], 1.0), rcond=1e-13)[0][:-1]
+        goal = _lowest(P[np.ix_(face, face)], c[face])
         step = goal - x[face]
         down = step < 0
         ratio = np.full(face.size, np.inf)
@@ -202,3 +198,15 @@ def _active_set(P: np.ndarray, c: np.ndarray, x: np.ndarray) -> np.ndarray:
         free[least] = True
     weights: np.ndarray = x / x.sum()
     return weights
+
+
+def _lowest(P: np.ndarray, c: np.ndarray) -> np.ndarray:
+    """Px = c + mu, sum x = 1, the shortest x where there are many; each row and column in units of its own."""
+    own = P.diagonal()
+    unit = np.where(own > 0, 1.0 / np.sqrt(np.where(own > 0, own, 1.0)), 1.0)
+    size = float(np.linalg.norm(unit))
+    system = np.zeros((len(c) + 1, len(c) + 1))
+    system[:-1, :-1] = P * unit[:, None] * unit
+    system[:-1, -1] = system[-1, :-1] = unit / size
+    solution: np.ndarray = np.linalg.lstsq(system, np.append(c * unit, 1.0 / size), rcond=1e-13)[0]
+    return solution[:-1] * unit

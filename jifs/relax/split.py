@@ -2,11 +2,12 @@
 
     x'Qx  <=  sum of the k largest T_i,   T_i = Q_ii + sum of the k - 1 largest R_ij (j != i),   R_ij + R_ji = 2 Q_ij
 
-for ANY such R (kernels/split.py), so that a better R is a better bound and every R is a proof. A `Core` is a problem some
-of whose features have been decided: those that no good enough set can have are gone, those that it must have are taken.
+for ANY such R (kernels/split.py), so that a better R is a better bound and every R is a proof. A `Core` is a problem
+some of whose features have been decided: those that no good enough set can have are gone, those that it must have are
+taken.
 
-Rounding. Every bound here is a sum of the numbers c (the value of what is taken), Q_ii, 2 Q_ij, R_ij. No more than k rows
-with k - 1 pairs each take part, hence their absolute values add up to at most
+Rounding. Every bound here is a sum of the numbers c (the value of what is taken), Q_ii, 2 Q_ij, R_ij. No more than k
+rows with k - 1 pairs each take part, hence their absolute values add up to at most
 
     M = |c| + sum of the k largest over i of [ |Q_ii| + sum of the k - 1 largest over j of max(2 Q_ij, |R_ij|) ]
 
@@ -26,7 +27,9 @@ from typing import Any
 import numpy as np
 
 from jifs.kernels.split import force_all, rows_all, split_steps, top_sum
-from jifs.relax.local import deadline_of
+from jifs.relax.certificate import Certificate, split_sums
+from jifs.relax.local import deadline_of, greedy, swap, whole
+from jifs.relax.problem import check, value
 
 UNIT = 2.0**-53
 TINY = 2.0**-900  # more than all the rounding of subnormal numbers
@@ -34,11 +37,36 @@ HUGE = 1e300  # "no bound yet": finite, as a difference of infinities would be n
 CALL = 3e7  # comparisons between two looks at the clock
 
 
+def split_bound(
+    Q: Any, k: int, lower: float = -np.inf, steps: int = 300, seconds: float | None = None
+) -> Certificate:
+    """A certificate of kind "split": R[n, n] and the bound that it proves, rounded up.
+
+    `lower` is the value of a good set, towards which the steps are measured; without one, a set is found. Time and an
+    interrupt end the steps early, and the best R so far is returned.
+    """
+    deadline, problem = deadline_of(seconds), check(Q, k)
+    count = whole("steps", steps, 0)
+    if problem.k == 0:
+        return Certificate("split", 0, 0.0, problem.Q.copy())
+    scaled = problem.scaled()
+    core = Core(scaled, scaled.diagonal().copy(), problem.k)
+    if 1 < problem.k < problem.n:
+        try:
+            if not lower > -np.inf:
+                lower = value(problem.Q, swap(problem.Q, greedy(problem.Q, problem.k)))
+            core.improve(float(lower) / problem.power, count, deadline)
+        except KeyboardInterrupt:
+            pass  # whatever R is kept is a proof
+    R = core.kept * problem.power
+    return Certificate("split", problem.k, split_sums(problem.Q, problem.k, R), R)
+
+
 class Core:
     """max c + sum of d_i + sum of Q_ij, i != j, over sets of k of the m features `ids`, besides the `taken` ones.
 
-    d is any diagonal. `bound` is that of the R in `kept`, the best so far, in floating point: add `safety()`. Arrays are
-    replaced, never written to, except for R and `kept`, so that a `part` may share them.
+    d is any diagonal. `bound` is that of the R in `kept`, the best so far, in floating point: add `safety()`. Arrays
+    are replaced, never written to, except for R and `kept`, so that a `part` may share them.
     """
 
     def __init__(self, Q: np.ndarray, diagonal: np.ndarray, k: int, constant: float = 0.0) -> None:

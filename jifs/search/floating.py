@@ -90,7 +90,7 @@ class Floating:
                 raise
             reached = len(first) + min(max(walk.kept), size)
             stopped = f"interrupted after {reached} features"
-            stopped += ", before the search beyond was over" if max(walk.kept) >= size else ""
+            stopped += ", before the search was over" if max(walk.kept) >= size else ""
         best = walk.kept[min(max(walk.kept), size)]
         try:
             best = best if stopped else walk.scored(best)
@@ -158,9 +158,11 @@ class _Walk:
             ::-1
         ]  # of equals the highest index leaves
         at = int(by_index[pick(values[by_index], np.ones(len(values), np.bool_), self.task).winner])
-        after = (replace(one, score=None) for one in kept.members[at + 1 :])
-        rest = (*kept.members[:at], *after)
-        return Kept(rest, float(values[at])), kept.members[at].feature
+        value = float(values[at])
+        after = [replace(one, score=None) for one in kept.members[at + 1 :]]
+        rest = [*kept.members[:at], *after]
+        rest[-1] = replace(rest[-1], score=value)
+        return Kept(tuple(rest), value), kept.members[at].feature
 
     def _beats(self, value: float, size: int) -> bool:
         """Whether a set is better than the one kept, by more than the tolerance."""
@@ -175,15 +177,13 @@ class _Walk:
         self.path.append({"move": move, "feature": feature, "size": size, "value": at.value})
 
     def scored(self, best: Kept) -> Kept:
-        """The set with the scores that were lost when a member left; the last one's is the value of the set."""
+        """The set with the scores that were lost when a member left."""
         chosen, members = list(self.task.include), list[Member]()
         for one in best.members:
             chosen.append(one.feature)
             if one.score is None:
-                last = len(members) + 1 == len(best.members)
-                self.asked += not last
-                score = best.value if last else value_of(self.face, self.stats, list(chosen), self.task)
-                one = replace(one, score=score)
+                one = replace(one, score=value_of(self.face, self.stats, list(chosen), self.task))
+                self.asked += 1
             members.append(one)
         return Kept(tuple(members), best.value)
 

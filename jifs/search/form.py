@@ -53,7 +53,8 @@ def read_form(face: Callable[..., Any], stats: Any, task: Task) -> Form:
     free, first = others(task), list(task.include)
     members = [j for j in free if q[j] > -np.inf]
     matrix = pairs[np.ix_(members, members)]
-    matrix = matrix / 2 + matrix.T / 2
+    matrix = matrix + matrix.T
+    matrix *= 0.5
     company = (pairs[np.ix_(members, first)] + pairs[np.ix_(first, members)].T).sum(axis=1)
     np.fill_diagonal(matrix, q[members] + company)
     among = pairs[np.ix_(first, first)]

@@ -41,7 +41,7 @@ class Spectral:
         if form.members:
             # a multiple of the identity changes the eigenvalue alone
             lift = max(0.0, -float(form.matrix.diagonal().min()))
-            lifted = form.matrix + lift * np.eye(len(form.members))
+            lifted = form.matrix + np.diag(np.full(len(form.members), lift)) if lift else form.matrix
             found = spectral.weights(lifted, self._rows(form), task.seed)
             weights[form.members] = found.weights
             facts = {"eigenvalue": found.eigenvalue - lift, "multiple_eigenvalue": found.multiple}
@@ -71,9 +71,11 @@ class Spectral:
 
 def _refuse_negative(form: Form, stats: Any, task: Task) -> None:
     """A negative pair would let the dominant eigenvector have both signs, and then it is no ranking."""
-    size = len(form.members)
-    off = form.matrix - np.diag(form.matrix.diagonal())
-    if size and off.min() < -1e-12 * float(np.abs(form.matrix).max()):
+    if not form.members or form.matrix.min() >= 0:
+        return
+    off = form.matrix.copy()
+    np.fill_diagonal(off, 0.0)
+    if off.min() < -1e-12 * float(np.abs(form.matrix).max()):
         i, j = (form.members[p] for p in np.unravel_index(int(off.argmin()), off.shape))
         raise MismatchError(
             f"strategy 'spectral' needs a form whose pairs are never negative, and '{task.name}' gives the pair of"

@@ -154,6 +154,49 @@ def exhaustive(
 
 
 @dataclass
+class Floated:
+    """Floating search: the best set of each size (in order of joining), and its moves: +1 + j joins, -1 - j leaves."""
+
+    best: dict[int, list[int]] = field(default_factory=dict)
+    moves: list[int] = field(default_factory=list)
+
+
+def floating(
+    value: Callable[[list[int]], float],
+    m: int,
+    k: int,
+    tol: float = TOL,
+    include: Sequence[int] = (),
+    exclude: Collection[int] = (),
+) -> Floated:
+    """Up by the best feature to k, and after each step down again while that beats the best set of the size so far.
+
+    A set beats another that it is not level with. Where a step up does not beat the best set of its size, the search
+    goes on from that one. Of equals the LOWEST index joins and the HIGHEST leaves; `include` stays.
+    """
+    out = Floated({len(include): list(include)})
+    S = list(include)
+
+    def beats(new: list[int]) -> bool:
+        old = out.best.get(len(new))
+        return old is None or value(old) < least(value(new), tol)
+
+    while len(S) < min(k, m - len(exclude)):
+        j = winner({j: value([*S, j]) for j in range(m) if j not in S and j not in exclude}, tol)
+        S = [*S, j]
+        out.moves += [1 + j] if beats(S) else []
+        S = out.best[len(S)] = S if beats(S) else out.best[len(S)]
+        while len(S) > len(include) + 1:
+            i = max(level({i: value([j for j in S if j != i]) for i in S if i not in include}, tol))
+            without = [j for j in S if j != i]
+            if not beats(without):
+                break
+            out.moves.append(-1 - i)
+            S = out.best[len(without)] = without
+    return out
+
+
+@dataclass
 class Lazy:
     """Partial scores ps[d], a minimum over the first m[d] terms of candidate d, and the terms asked for so far."""
 

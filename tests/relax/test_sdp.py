@@ -15,6 +15,7 @@ from naive import spectral as naive
 
 from jifs.errors import InputError
 from jifs.relax import convex, sdp, spectral
+from jifs.relax.certificate import Certificate, verify_certificate
 
 pytest.importorskip("cvxpy")
 
@@ -130,6 +131,17 @@ def test_the_multipliers_prove_the_bound() -> None:
     assert tight.multipliers is not None
     A = Q + k * np.diag(tight.multipliers) - np.add.outer(tight.multipliers, tight.multipliers) / 2
     assert tight.upper == pytest.approx(k * np.linalg.eigvalsh(A)[-1], rel=1e-10)
+
+
+@pytest.mark.parametrize(("kind", "tight"), [("eq26", False), ("tight", True)])
+def test_the_multipliers_make_a_certificate(kind: str, tight: bool) -> None:
+    """In rational arithmetic: the bound holds with a hair's breadth to spare, and fails when it is lowered."""
+    Q, k = random_form(8, 13), 3
+    found = sdp.solve(Q, k, tight)
+    assert found.multipliers is not None
+    above, below = (Certificate(kind, k, found.upper * f, found.multipliers) for f in (1 + 1e-9, 1 - 1e-6))
+    assert verify_certificate(Q, k, above)
+    assert not verify_certificate(Q, k, below)
 
 
 @pytest.mark.parametrize("scale", [1e-12, 1e12, 1e-200])

@@ -66,7 +66,7 @@ def test_a_set_in_order() -> None:
     S = [1]
     for step in steps[1:]:
         options = {j: worth(q, Q, [*S, j]) for j in (6, 0, 3, 4) if j not in S}
-        assert step.feature == max(options, key=lambda j: options[j])  # noqa: B023
+        assert step.feature == max(options, key=lambda j: options[j])
         assert step.score == pytest.approx(options[step.feature])
         behind = sorted(options.values())[-2] if len(options) > 1 else None
         assert step.margin == (None if behind is None else pytest.approx(step.score - behind))
