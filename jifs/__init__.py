@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from jifs.registry import info as info
     from jifs.registry import load_plugin as load_plugin
     from jifs.registry import strategy as strategy
+    from jifs.relax.certificate import verify_certificate as verify_certificate
     from jifs.result import Result as Result
     from jifs.selector import criteria as criteria
     from jifs.selector import infos as infos
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
     from jifs.sources.base import Source as Source
     from jifs.stats.base import Stats as Stats
     from jifs.study.bounds import entropy_bounds as entropy_bounds
+    from jifs.study.gap import gap as gap
     from jifs.study.sample_size import sample_size_study as sample_size_study
     from jifs.table import Table as Table
 
@@ -50,6 +52,7 @@ _HOME = {
     "criterion": "registry",
     "entropy_bounds": "study.bounds",
     "estimator": "registry",
+    "gap": "study.gap",
     "info": "registry",
     "infos": "selector",
     "kernel": "jit",
@@ -61,6 +64,7 @@ _HOME = {
     "select": "selector",
     "strategies": "selector",
     "strategy": "registry",
+    "verify_certificate": "relax.certificate",
 }
 _MODULES = ("datasets",)
 

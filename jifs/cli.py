@@ -1,4 +1,4 @@
-"""The command line: demo, list, show, select. One line on stderr says what went wrong; heavy imports wait."""
+"""The command line: demo, list, show, select, gap. One line on stderr says what went wrong; heavy imports wait."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from .cli_gap import gap
 from .console import TRACE, Door
 from .errors import InputError
 
@@ -220,6 +221,9 @@ def select(
         print(result)
     if not whole:
         raise KeyboardInterrupt  # what was found by then is shown, but not written as if it were all
+
+
+app.command()(gap)
 
 
 # ---- what the options say

@@ -29,6 +29,10 @@ METHODS = {"ranks": "ranks", "steps": "open", "sets": "value", "pairs": "pairs",
 """The method that shows a face."""
 
 
+SET_OPTIONS = ("without", "basis", "second", "second_without")
+"""What a criterion of sets may offer besides: see `SetFunction`."""
+
+
 @runtime_checkable
 class Run(Protocol):
     """A greedy run in progress: what taking each feature would bring, and taking one.
@@ -127,7 +131,10 @@ def _pairs_to_sets(criterion: Any) -> Callable[..., Any]:
         if last[0] is not stats:
             q, form = criterion.pairs(stats)
             never = -(1.0 + np.abs(q[np.isfinite(q)]).sum() + np.abs(form).sum())
-            last[:] = stats, (np.where(q == -np.inf, never, q), form)  # worse than any set without it, and comparable
+            last[:] = (
+                stats,
+                (np.where(q == -np.inf, never, q), form),
+            )  # worse than any set without it, and comparable
         q, form = last[1]
         inner = form[np.ix_(chosen, chosen)]
         return float(q[list(chosen)].sum() + inner.sum() - np.trace(inner))
@@ -190,6 +197,11 @@ class SetFunction:
 
     value: Callable[[Any, Sequence[int]], float]
     quick: Callable[[Any, Sequence[int]], np.ndarray] | None = None
+    basis: Callable[[Any, Sequence[int]], list[int]] | None = None
+    """Which of the features can be valued together; the others are worth nothing beside them."""
+    second: Callable[[Any, Sequence[int]], float] | None = None
+    """A second value, for sets that are level in the first; `second_without` as `without`."""
+    second_without: Callable[[Any, Sequence[int]], np.ndarray] | None = None
 
     def __call__(self, stats: Any, chosen: Sequence[int]) -> float:
         return self.value(stats, chosen)
@@ -217,7 +229,9 @@ def as_face(criterion: Any, face: str) -> Callable[..., Any]:
     for start, to in pairwise(path):
         criterion = _Seen(to, CONVERSIONS[start, to](criterion))
     method: Callable[..., Any] = getattr(criterion, METHODS[face])
-    return SetFunction(method, getattr(criterion, "without", None)) if face == "sets" else method
+    if face != "sets":
+        return method
+    return SetFunction(method, *(getattr(criterion, name, None) for name in SET_OPTIONS))
 
 
 def mismatch(

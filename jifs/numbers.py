@@ -73,7 +73,7 @@ def refuse_text(table: Table) -> list[Any]:
     if text:
         raise InputError(
             f"column '{table.name_of(text[0])}' holds text, and this criterion needs numbers;"
-            " leave it out, or turn its levels into columns of 0 and 1"
+            " drop it from X, or turn its levels into columns of 0 and 1"
         )
     return kinds
 

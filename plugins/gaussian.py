@@ -8,6 +8,8 @@ clip="class" is the published score. It is an approximation: it can lie below th
 "total" and None are upper bounds under the model. A candidate costs O(|S|): for all rows and for each class a run keeps
 the conditional variance v_j of every candidate and its row of the Cholesky factor; H grows by log(2 pi e v_j) / 2.
 
+`reg` adds a variance to every covariance, in the units in use; "auto" (Ledoit-Wolf) and "oas" shrink each class towards
+a sphere instead, by an amount learned from its rows. `standardise` brings all features to unit variance first.
 prune=True skips candidates that an O(1) bound shows to be neither first nor second; it never changes the result.
 When every candidate has reached H(Y), gc_mi is blind. saturation="unclipped" then goes by the value without clipping,
 "random" picks by chance as published, "stop" ends the search; `saturated_at` in the facts tells when it happened.
@@ -16,7 +18,7 @@ When every candidate has reached H(Y), gc_mi is blind. saturation="unclipped" th
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from math import inf
 from typing import Any
 
@@ -49,9 +51,13 @@ class Gaussian:
         """The classes as normals."""
         return stats.normals(bool(self.standardise), self.reg)
 
+    def basis(self, stats: Stats, chosen: Sequence[int]) -> list[int]:
+        """Those of the features that add volume to the ones before them."""
+        return self.model(stats).basis(chosen, every_class=False)  # type: ignore[no-any-return]
+
 
 def _one_of(name: str, value: Any, known: tuple[Any, ...]) -> None:
-    if not any(value is one or value == one for one in known):
+    if not isinstance(value, str | bool | np.bool_ | None) or value not in known:
         raise InputError(f"parameter {name} must be {' or '.join(map(repr, known))}, not {value!r}")
 
 
@@ -70,6 +76,14 @@ class GCMI(Gaussian):
     def __post_init__(self) -> None:
         super().__post_init__()
         _one_of("saturation", self.saturation, ("unclipped", "random", "stop"))
+
+    def second_without(self, stats: Stats, chosen: Sequence[int]) -> np.ndarray:
+        """What decides among sets that are level: the values without clipping."""
+        return values_without(replace(self, clip=None), stats, chosen)
+
+    def second(self, stats: Stats, chosen: Sequence[int]) -> float:
+        """The same of one set."""
+        return value_of(replace(self, clip=None), stats, chosen)
 
     def score(self, model: Any, log_dets: np.ndarray, size: int) -> np.ndarray:
         """From log |Sigma| of all rows (first) and of each class, over sets of one size."""
@@ -200,7 +214,7 @@ class CompromiseRun:
         while at < waiting.size and ceiling[waiting[at]] >= second - SLACK * max(1.0, abs(second)):
             some = waiting[at : at + BATCH]
             self.factor.bring_up(some)
-            scores[some] = self._scores(self.factor.known())[some]
+            scores[some] = self._scores(self.factor.known(some))
             at += some.size
             if at > 1:
                 second = float(np.partition(scores[waiting[:at]], at - 2)[at - 2])
@@ -211,6 +225,11 @@ class CompromiseRun:
 
     def take(self, k: int) -> None:
         """Add feature k: one column of covariances, one row of each factor."""
+        if not self.factor.alive[0, k] and self.factor.alive[0].any():
+            self.stats.warn(
+                f"feature '{self.stats.name_of(k)}' is constant or depends on those taken before it: it adds no volume,"
+                " and those after it are scored as if it were not there; use reg above 0 if it is to count"
+            )
         self.factor.take(k)
         self.model.caution_about_rows(len(self.taken))
 
@@ -232,7 +251,7 @@ class CompromiseRun:
 
     def _candidate(self, j: int) -> np.ndarray:
         """log |Sigma| of S + j."""
-        return self.factor.known()[:, [j]]  # type: ignore[no-any-return]
+        return self.factor.known(np.array([j]))  # type: ignore[no-any-return]
 
 
 @dataclass
@@ -260,12 +279,12 @@ class InformationRun(CompromiseRun):
     def _watch(self, scores: np.ndarray) -> None:
         """Note when every candidate that adds anything has reached the top; those left behind have not."""
         top = cap(self.model.priors) - self.rule.tolerance
-        reached = scores.size > 0 and bool((scores >= top).all())
+        reached = top > 0.0 and scores.size > 0 and bool((scores >= top).all())
         if self.saturated_at is not None or self.rule.clip is None or not reached:
             return
         if self.behind.size:
             self.factor.bring_up(self.behind)
-            if (self._scores(self.factor.known())[self.behind] > -inf).any():
+            if (self._scores(self.factor.known(self.behind)) > -inf).any():
                 return
         self.saturated_at = len(self.taken)
         if self.rule.saturation == "stop":
@@ -295,6 +314,7 @@ def value_of(rule: Any, stats: Stats, chosen: Sequence[int]) -> float:
     if not chosen:
         return 0.0
     model = rule.model(stats)
+    model.caution_about_rows(len(chosen))
     return float(rule.score(model, model.log_dets(model.block(chosen))[:, None], len(chosen))[0])
 
 
@@ -306,5 +326,6 @@ def values_without(rule: Any, stats: Stats, chosen: Sequence[int]) -> np.ndarray
     if len(chosen) < 2 or not np.isfinite(dets).all():
         rest = ([*chosen[:p], *chosen[p + 1 :]] for p in range(len(chosen)))
         return np.array([value_of(rule, stats, some) for some in rest])
-    inverse = np.diagonal(np.linalg.inv(block), axis1=1, axis2=2)
-    return rule.score(model, dets[:, None] + np.log(inverse), len(chosen) - 1)  # type: ignore[no-any-return]
+    model.caution_about_rows(len(chosen))
+    own = np.diagonal(model.inverses(block), axis1=1, axis2=2)
+    return rule.score(model, dets[:, None] + np.log(own), len(chosen) - 1)  # type: ignore[no-any-return]

@@ -6,7 +6,8 @@
 
 `constant` adds -p_y log(1-p_y) - (1-p_y) log p_y, the same for all sets; `tight` weighs both divergences by
 p_y (1-p_y), a lower bound that is still one. Where a class has no volume the divergence is infinite: such a feature is
-not chosen while others remain. A candidate costs O(|S|), not O(|S|^2) as published. With u_t the directions that
+not chosen while others remain. `reg` adds a variance to every covariance, "auto" (Ledoit-Wolf) and "oas" shrink each
+class; `standardise` brings all features to unit variance first. A candidate costs O(|S|), not O(|S|^2) as published. With u_t the directions that
 features add under f2 (Gram-Schmidt) and e_j = X_j - sum_t l_jt u_t what is new in X_j, a run keeps
 
     v_j = Var2(e_j)     w_j = Var1(e_j)     d_j = E1 e_j - E2 e_j     l_jt     m_jt = Cov1(X_j, u_t)
@@ -53,13 +54,13 @@ class Divergence:
         own, rest = priors[:, None], 1.0 - priors[:, None]
         half = priors.size
         with_own, with_rest = (own * rest, own * rest) if self.tight else (own, rest)
-        total = with_own * divergence[:half] + with_rest * divergence[half:]
+        total = _times(with_own, divergence[:half]) + _times(with_rest, divergence[half:])
         if self.entropy:
-            total = total + own * entropy[half:] + rest * entropy[:half]
+            total = total + _times(own, entropy[half:]) + _times(rest, entropy[:half])
         if self.constant and (rest > 0.0).all():
             total = total - own * np.log(rest) - rest * np.log(own)
         mean: np.ndarray = total.sum(axis=0) / half
-        return np.where(np.isnan(mean), -inf, mean)
+        return mean
 
     def open(self, stats: Stats) -> DivergenceRun:
         """A run with nothing selected."""
@@ -70,37 +71,39 @@ class Divergence:
         problem = Problem(self.model(stats))
         if not chosen:
             return float(self.score(problem.priors, *(np.zeros((2 * problem.count, 1)),) * 2)[0])
-        second, apart = problem.block(chosen), problem.apart[:, list(chosen)]
+        second, apart, units = problem.scaled(chosen)
         dets = problem.model.log_dets(second)
+        problem.model.caution_about_rows(len(chosen))
         if not np.isfinite(dets).all():
             return -inf
-        first = problem.other(second)
-        inverse = np.linalg.inv(second)
-        trace = np.einsum("pij,pji->p", inverse, first)
-        far = np.einsum("pi,pij,pj->p", apart, inverse, apart)
-        divergence = (trace - problem.other(dets) + dets - len(chosen) + far) / 2
-        entropy = dets / 2 + len(chosen) * problem.model.unit_entropy
+        inverse = problem.model.inverses(second)
+        divergence = problem.divergence(second, inverse, dets, apart)
+        entropy = (dets + units.sum()) / 2 + len(chosen) * problem.model.unit_entropy
         return float(self.score(problem.priors, divergence[:, None], entropy[:, None])[0])
+
+    def basis(self, stats: Stats, chosen: Sequence[int]) -> list[int]:
+        """Those of the features that have volume of their own, beside the ones before them, in every class."""
+        return self.model(stats).basis(chosen, every_class=True)  # type: ignore[no-any-return]
 
     def without(self, stats: Stats, chosen: Sequence[int]) -> np.ndarray:
         """The criterion without each member j, whose own share of KL follows from row j of the inverses."""
-        problem = Problem(self.model(stats))
-        size = len(chosen)
-        second = problem.block(chosen) if size else np.zeros((0, 0, 0))
+        problem, size = Problem(self.model(stats)), len(chosen)
+        if size < 2:
+            return np.array([self.value(stats, [])] * size)
+        second, apart, units = problem.scaled(chosen)
         dets = problem.model.log_dets(second)
-        if size < 2 or not np.isfinite(dets).all():
+        problem.model.caution_about_rows(size)
+        if not np.isfinite(dets).all():
             rest = ([*chosen[:p], *chosen[p + 1 :]] for p in range(size))
             return np.array([self.value(stats, some) for some in rest])
-        first, apart, inverse = problem.other(second), problem.apart[:, list(chosen)], np.linalg.inv(second)
-        diagonal = np.diagonal(inverse, axis1=1, axis2=2)
-        trace = np.einsum("pij,pji->p", inverse, first)
-        far = np.einsum("pi,pij,pj->p", apart, inverse, apart)
-        whole = (trace - problem.other(dets) + dets - size + far) / 2
-        new = np.einsum("pij,pjk,pki->pi", inverse, first, inverse) / diagonal**2
-        moved = np.einsum("pij,pj->pi", inverse, apart) / diagonal
-        share = ((new + moved**2) * diagonal - np.log(diagonal / problem.other(diagonal)) - 1.0) / 2
-        entropy = (dets[:, None] + np.log(diagonal)) / 2 + (size - 1) * problem.model.unit_entropy
-        return self.score(problem.priors, whole[:, None] - share, entropy)
+        inverse = problem.model.inverses(second)
+        own = np.diagonal(inverse, axis1=1, axis2=2)
+        new = np.einsum("pij,pjk,pki->pi", inverse, problem.other(second), inverse) / own
+        moved = np.einsum("pij,pj->pi", inverse, apart) ** 2 / own
+        share = (new + moved - np.log(own / problem.other(own)) - 1.0) / 2
+        divergence = problem.divergence(second, inverse, dets, apart)[:, None] - share
+        volume = dets[:, None] + np.log(own) + (units.sum() - units)
+        return self.score(problem.priors, divergence, volume / 2 + (size - 1) * problem.model.unit_entropy)
 
 
 @criterion(
@@ -126,6 +129,11 @@ class GKLE(Divergence):
 
     standardise: bool = True
     entropy = True
+
+
+def _times(weight: np.ndarray, terms: np.ndarray) -> np.ndarray:
+    """weight x terms, 0 where the weight is, whatever the term."""
+    return np.where(weight > 0.0, weight * np.where(weight > 0.0, terms, 0.0), 0.0)
 
 
 class Problem:
@@ -156,9 +164,26 @@ class Problem:
         own = self.model.of_classes(k)
         return self._stack(self.model.rest_column(own, k), own)
 
-    def block(self, chosen: Sequence[int]) -> np.ndarray:
-        """Covariances among some features under the second normals."""
-        return np.stack([self.column(k)[:, list(chosen)] for k in chosen], axis=2)
+    def scaled(self, chosen: Sequence[int]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Covariances of some features under the second normals, distances of the means, and log squared units.
+
+        The units are such that variances are near 1: a divergence does not know them, an entropy gets them back.
+        """
+        some = list(chosen)
+        block = np.stack([self.column(k)[:, some] for k in some], axis=2)
+        variance = self.variance[:, some].mean(axis=0)
+        variance = np.where(variance > 0.0, variance, 1.0)
+        unit = 1.0 / np.sqrt(variance)
+        return block * unit[:, None] * unit, self.apart[:, some] * unit, np.log(variance)
+
+    def divergence(
+        self, second: np.ndarray, inverse: np.ndarray, dets: np.ndarray, apart: np.ndarray
+    ) -> np.ndarray:
+        """KL(1||2) of every pair of normals."""
+        trace = np.einsum("pij,pji->p", inverse, self.other(second))
+        far = np.einsum("pi,pij,pj->p", apart, inverse, apart)
+        total: np.ndarray = (trace - self.other(dets) + dets - second.shape[1] + far) / 2
+        return total
 
 
 # ------------------------------------------------------------------------------------------------------------- the run
@@ -203,9 +228,13 @@ class DivergenceRun:
             if usable:
                 self.divergence += self._shares()[:, k]
                 self.log_dets += np.log(self.new[:, k])
-            else:
-                self.divergence[:] = -inf
-            self._update(k, used, column)
+                self._update(k, used, column)
+            elif self._usable().any():
+                self.stats.warn(
+                    f"feature '{self.stats.name_of(k)}' has no volume of its own in every class: those after it are"
+                    " scored as if it were not there; use reg above 0 if it is to count"
+                )
+            self.alive[:, k] = False
         self.taken.append(k)
         self.problem.model.caution_about_rows(len(self.taken))
 
@@ -218,8 +247,7 @@ class DivergenceRun:
 
     def _usable(self) -> np.ndarray:
         """Features with volume of their own in every class and every rest."""
-        usable: np.ndarray = self.alive.all(axis=0) & ~self.problem.model.constant
-        return usable
+        return np.asarray(self.alive.all(axis=0))
 
     def _volume(self) -> np.ndarray:
         return np.where(self.alive, self.new, 1.0)

@@ -7,7 +7,8 @@ median distance for a real y. By strategy it is F-HSIC ("forward"), B-HSIC or BA
 Bedo 2007] ("backward"), or l1-HSIC [Jitkrittum, Hachiya & Sugiyama 2013] ("l1"), where sigma follows the weighted rows.
 
 All pairs of rows are looked at. While they fit into `memory` bytes (8 for a pair, 16 if y is real) a feature that joins
-or leaves is one addition; beyond that, distances are made block by block and every set from its columns: exact, but slower.
+or leaves is one addition; beyond that, distances are made block by block and every set from its columns: as exact, but
+slower.
 """
 
 from __future__ import annotations
@@ -40,8 +41,8 @@ class HSIC(Settings):
         made = stats.remember(("hsic", self), lambda: Sample(rows.X, rows.y, rows.kind, self))
         if not made.kept:
             stats.warn(
-                f"the pairs of {made.n} rows do not fit into the memory of criterion 'hsic' and are made in blocks, which is"
-                " slow; raise its parameter memory, or take a sample of the rows"
+                f"the pairs of {made.n} rows do not fit into the memory of criterion 'hsic' and are made in blocks,"
+                " which is slow; raise its parameter memory, or take a sample of the rows"
             )
         return made
 

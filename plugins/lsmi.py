@@ -3,10 +3,10 @@
     Is(S) = 1/2 h^T (H + lambda I)^-1 h - 1/2,   phi_c(x, y) = exp(-|x_S - x_cS|^2 / (2 sigma^2)) q_c(y)
     H = mean over i, j of phi(x_i, y_j) phi(x_i, y_j)^T,   h = mean over i of phi(x_i, y_i)
 
-an estimate of squared-loss information, 1/2 E[(p(x,y) / (p(x) p(y)) - 1)^2]. It is of all features in S together, so it sees
-those that tell something only in company. q_c(y) is 1[y = y_c] for classes, a Gaussian of the same sigma for a real y.
-sigma (in multiples of the median distance) and lambda have the least loss on held-out folds. By strategy it is F-LSMI
-("forward"), B-LSMI ("backward") or l1-LSMI [Jitkrittum, Hachiya & Sugiyama 2013] ("l1").
+an estimate of squared-loss information, 1/2 E[(p(x,y) / (p(x) p(y)) - 1)^2] under p(x) p(y). It is of all features in
+S together, so it sees those that tell something only in company. q_c(y) is 1[y = y_c] for classes, a Gaussian of the
+same sigma for a real y. sigma (in multiples of the median distance) and lambda have the least loss on held-out folds.
+By strategy it is F-LSMI ("forward"), B-LSMI ("backward") or l1-LSMI [Jitkrittum, Hachiya & Sugiyama 2013] ("l1").
 
 sigma_scale="weighted" takes the median distance of the features in use, with their weights; then the value does not
 change when all weights are multiplied by a number, and a k far from the natural size may be out of reach of "l1".

@@ -1,153 +1,56 @@
-"""Least-squares mutual information: moments of the basis, one tridiagonal form for all lambdas, folds, and gradients.
+"""Least-squares mutual information: moments of the basis functions, held-out folds, and gradients.
 
     phi_c(x, y) = k_c(x) q_c(y)              c = 1 .. b centres
     H = (K^T K) * (Q^T Q) / n^2,  h = column means of K * Q          * is elementwise
     alpha = (H + lambda I)^-1 h
 
 For classes q_c(y) = 1[y = y_c]: with the centres sorted by class, H falls into one block a class, with n_c K^T K / n^2
-in it, and each block is solved by itself. For a real y there is one block. Lanczos' steps from h give H V = V T with T
-tridiagonal; (T + lambda I)^-1 costs next to nothing, so that one T serves all lambdas. The steps end when what is left
-of the equation for the smallest lambda is rounding.
+in it, and each block is solved by itself, for all lambdas at once (jifs/kernels/ridge.py). For a real y there is one
+block. Kernels are made once a sigma, moments once a fold.
 """
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import numpy as np
 
 from jifs.jit import kernel, pkernel
 from jifs.kernels.distances import gauss_one, squared_one
+from jifs.kernels.ridge import ridge_path, times
 
 CHUNK = 32
 """Rows whose kernels are made and used at a time."""
 STRIP = 64
 """Rows whose gradients are summed together."""
-LEFT_OVER = 1e-15
-"""The share of h that may be left of the equation."""
 
 
 @kernel
 def add_gram(K: Any, rows: int, blocks: Any, gram: Any) -> None:
-    """gram += K^T K of the first rows, in the upper halves of the blocks."""
+    """gram += K^T K of the first rows, in the upper halves of the blocks; what is below is not to be read."""
     for g in range(blocks.size - 1):
         lo, hi = blocks[g], blocks[g + 1]
-        i = 0
-        while i + 4 <= rows:
-            for c in range(lo, hi):
+        for i in range(0, rows - rows % 4, 4):
+            for c in range(
+                lo, hi - 1, 2
+            ):  # two rows of the result at a time, for each row of K is then read once
                 p, q, r, s = K[i, c:hi], K[i + 1, c:hi], K[i + 2, c:hi], K[i + 3, c:hi]
                 a, b, e, d = p[0], q[0], r[0], s[0]
-                own = gram[c, c:hi]
-                for t in range(own.size):
-                    own[t] += (a * p[t] + b * q[t]) + (e * r[t] + d * s[t])
-            i += 4
-        while i < rows:
+                u, v, w, z = p[1], q[1], r[1], s[1]
+                first, second = gram[c, c:hi], gram[c + 1, c:hi]
+                for t in range(hi - c):
+                    first[t] += (a * p[t] + b * q[t]) + (e * r[t] + d * s[t])
+                    second[t] += (u * p[t] + v * q[t]) + (w * r[t] + z * s[t])
+            if (hi - lo) % 2:
+                last = hi - 1
+                a, b, e, d = K[i, last], K[i + 1, last], K[i + 2, last], K[i + 3, last]
+                gram[last, last] += (a * a + b * b) + (e * e + d * d)
+        for i in range(rows - rows % 4, rows):
             for c in range(lo, hi):
                 p, own = K[i, c:hi], gram[c, c:hi]
                 a = p[0]
                 for t in range(own.size):
                     own[t] += a * p[t]
-            i += 1
-
-
-@kernel
-def ridge_path(H: Any, h: Any, lo: int, hi: int, lambdas: Any, alphas: Any) -> int:
-    """alphas[t, lo:hi] = (H + lambdas[t] I)^-1 h in the block lo .. hi - 1 of H; the number of Lanczos' steps."""
-    size = hi - lo
-    length = 0.0
-    for c in range(lo, hi):
-        length += h[c] * h[c]
-    length = math.sqrt(length)
-    alphas[:, lo:hi] = 0.0
-    if length == 0.0:
-        return 0
-    V, turned = np.empty((size, size)), np.empty((size, size))
-    diagonal, beside, shares = np.empty(size), np.empty(size), np.empty(size)
-    z = np.empty(size)
-    for c in range(size):
-        V[0, c] = turned[c, 0] = h[lo + c] / length
-    least = lambdas.min()
-    pivot, tail, largest, steps = 1.0, 1.0, 0.0, 0
-    for k in range(size):
-        steps = k + 1
-        times(H, lo, hi, V[k], z)
-        diagonal[k] = take_out(V, turned, steps, z, shares)
-        take_out(V, turned, steps, z, shares)  # twice is enough [Parlett 1980]
-        beside[k] = norm(z)
-        before = beside[k - 1] if k else 0.0
-        pivot = diagonal[k] + least - before * before / pivot
-        tail = -tail * before / pivot if k else 1.0 / pivot
-        largest = max(largest, diagonal[k] + beside[k])
-        if k + 1 == size or beside[k] <= LEFT_OVER * max(largest, 1.0 / abs(tail)):
-            break
-        for c in range(size):
-            V[k + 1, c] = turned[c, k + 1] = z[c] / beside[k]
-    for t in range(lambdas.size):
-        combine(diagonal, beside, lambdas[t], length, V, steps, shares, alphas[t, lo:hi])
-    return steps
-
-
-@kernel
-def times(H: Any, lo: int, hi: int, v: Any, out: Any) -> None:
-    """out = H v in a block of the symmetric H."""
-    out[:] = 0.0
-    c = 0
-    while c + 4 <= v.size:
-        a, b, e, d = v[c], v[c + 1], v[c + 2], v[c + 3]
-        p, q = H[lo + c, lo:hi], H[lo + c + 1, lo:hi]
-        r, s = H[lo + c + 2, lo:hi], H[lo + c + 3, lo:hi]
-        for t in range(out.size):
-            out[t] += (a * p[t] + b * q[t]) + (e * r[t] + d * s[t])
-        c += 4
-    while c < v.size:
-        a, p = v[c], H[lo + c, lo:hi]
-        for t in range(out.size):
-            out[t] += a * p[t]
-        c += 1
-
-
-@kernel
-def take_out(V: Any, turned: Any, steps: int, z: Any, shares: Any) -> float:
-    """z less its parts along the first rows of V (turned is V transposed); the part along the last of them."""
-    own = shares[:steps]
-    own[:] = 0.0
-    for c in range(z.size):
-        a, p = z[c], turned[c, :steps]
-        for k in range(steps):
-            own[k] += a * p[k]
-    for k in range(steps):
-        a, p = own[k], V[k]
-        for c in range(z.size):
-            z[c] -= a * p[c]
-    return own[steps - 1]
-
-
-@kernel
-def norm(z: Any) -> float:
-    """The length of z."""
-    total = 0.0
-    for c in range(z.size):
-        total += z[c] * z[c]
-    return math.sqrt(total)
-
-
-@kernel
-def combine(
-    diagonal: Any, beside: Any, shift: float, length: float, V: Any, steps: int, y: Any, alpha: Any
-) -> None:
-    """alpha = sum_k y_k V[k] with (T + shift I) y = length e_1, by elimination from the last row up."""
-    factor = np.empty(steps)
-    factor[steps - 1] = diagonal[steps - 1] + shift
-    for k in range(steps - 2, -1, -1):
-        factor[k] = diagonal[k] + shift - beside[k] * beside[k] / factor[k + 1]
-    y[0] = length / factor[0]
-    for k in range(1, steps):
-        y[k] = -beside[k - 1] * y[k - 1] / factor[k]
-    for k in range(steps):
-        a, p = y[k], V[k]
-        for c in range(alpha.size):
-            alpha[c] += a * p[c]
 
 
 # ------------------------------------------------------------------------------------------------------------- folds
@@ -291,26 +194,47 @@ def gram_all(
 
 
 @kernel
-def pull_one(
-    k: Any, q: Any, own: int, blocks: Any, counts: Any, alpha: Any, gram_y: Any, n: float, out: Any
-) -> None:
-    """out[c] = d Is / d log k_c(x_i) of one row, = k_c alpha_c (q_c / n - sum_t k_t alpha_t (Q^T Q)_ct / n^2)."""
-    if q.size:
-        for c in range(k.size):
-            out[c] = k[c] * alpha[c]
-        total = np.zeros(k.size)
-        times(gram_y, 0, k.size, out, total)
-        for c in range(k.size):
-            out[c] *= q[c] / n - total[c] / (n * n)
-        return
-    for g in range(blocks.size - 1):
-        seen = 0.0
-        for c in range(blocks[g], blocks[g + 1]):
-            out[c] = k[c] * alpha[c]
-            seen += out[c]
-        share = (1.0 / n if g == own else 0.0) - counts[g] * seen / (n * n)
-        for c in range(blocks[g], blocks[g + 1]):
-            out[c] *= share
+def pulls_of_classes(K: Any, own: Any, blocks: Any, counts: Any, alpha: Any, n: float, out: Any) -> None:
+    """out[i, c] = d Is / d log k_c(x_i) = k_c alpha_c (q_c / n - n_g sum_t k_t alpha_t / n^2), t in c's class g."""
+    for i in range(own.size):
+        k, pull = K[i], out[i]
+        for g in range(blocks.size - 1):
+            seen = 0.0
+            for c in range(blocks[g], blocks[g + 1]):
+                pull[c] = k[c] * alpha[c]
+                seen += pull[c]
+            share = (1.0 / n if g == own[i] else 0.0) - counts[g] * seen / (n * n)
+            for c in range(blocks[g], blocks[g + 1]):
+                pull[c] *= share
+
+
+@kernel
+def pulls_of_numbers(K: Any, Q: Any, alpha: Any, gram: Any, n: float, total: Any, out: Any) -> None:
+    """out[i, c] = d Is / d log k_c(x_i) = k_c alpha_c (q_c / n - sum_t (Q^T Q)_ct k_t alpha_t / n^2)."""
+    rows, b = K.shape
+    for i in range(rows):
+        for c in range(b):
+            out[i, c] = K[i, c] * alpha[c]
+    total[:rows] = 0.0
+    for i in range(0, rows - 1, 2):
+        x, y, first, second = out[i], out[i + 1], total[i], total[i + 1]
+        for c in range(0, b - b % 4, 4):
+            p, q, r, s = gram[c], gram[c + 1], gram[c + 2], gram[c + 3]
+            a, e, f, d = x[c], x[c + 1], x[c + 2], x[c + 3]
+            u, v, w, z = y[c], y[c + 1], y[c + 2], y[c + 3]
+            for t in range(b):
+                first[t] += (a * p[t] + e * q[t]) + (f * r[t] + d * s[t])
+                second[t] += (u * p[t] + v * q[t]) + (w * r[t] + z * s[t])
+        for c in range(b - b % 4, b):
+            p, a, u = gram[c], x[c], y[c]
+            for t in range(b):
+                first[t] += a * p[t]
+                second[t] += u * p[t]
+    if rows % 2:
+        times(gram, 0, b, out[rows - 1], total[rows - 1])
+    for i in range(rows):
+        for c in range(b):
+            out[i, c] *= Q[i, c] / n - total[i, c] / (n * n)
 
 
 @pkernel
@@ -330,15 +254,23 @@ def slope_all(
 ) -> None:
     """out[p, f] = sum over rows i of strip p and centres c of (x_if - c_f)^2 d Is / d log k_c(x_i)."""
     n, b = K.shape
-    pull, none = np.empty(b), np.empty(0)
+    pull, work = np.zeros((STRIP + 3, b)), np.empty((STRIP, b))
     for p in range(lo, hi):
-        total = np.zeros(centres.shape)
-        for i in range(p * STRIP, min((p + 1) * STRIP, n)):
-            pull_one(K[i], Q[i] if Q.shape[0] else none, block_of[i], blocks, counts, alpha, gram_y, n, pull)
-            for f in range(centres.shape[0]):
-                a, point, own = x[i, f], centres[f], total[f]
-                for c in range(b):
-                    u = a - point[c]
-                    own[c] += pull[c] * (u * u)
+        first, last = p * STRIP, min((p + 1) * STRIP, n)
+        rows = last - first
+        if Q.shape[0]:
+            pulls_of_numbers(K[first:last], Q[first:last], alpha, gram_y, n, work, pull)
+        else:
+            pulls_of_classes(K[first:last], block_of[first:last], blocks, counts, alpha, n, pull)
+        pull[rows:] = 0.0
         for f in range(centres.shape[0]):
-            out[p, f] = total[f].sum()
+            total = np.zeros(b)
+            point = centres[f]
+            for i in range(0, rows, 4):
+                q, r, s, t = pull[i], pull[i + 1], pull[i + 2], pull[i + 3]
+                a, e = x[first + i, f], x[min(first + i + 1, last - 1), f]
+                d, g = x[min(first + i + 2, last - 1), f], x[min(first + i + 3, last - 1), f]
+                for c in range(b):
+                    u, v, w, z = a - point[c], e - point[c], d - point[c], g - point[c]
+                    total[c] += (q[c] * (u * u) + r[c] * (v * v)) + (s[c] * (w * w) + t[c] * (z * z))
+            out[p, f] = total.sum()

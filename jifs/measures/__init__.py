@@ -1,1 +1,1 @@
-"""Measures of dependence between rows of numbers and a target: pure functions of arrays, and what searches ask of them."""
+"""Measures of dependence between rows of numbers and a target: functions of arrays, and what a search asks of them."""

@@ -3,9 +3,9 @@
     HSIC = tr(K H L H) / (n - 1)^2,  H = I - 1 1^T / n,  K_ij = exp(-|x_i - x_j|^2 / (2 sigma^2))
 
 with sigma the median distance of the columns in use. L_ij is 1[y_i = y_j] for classes, and Gaussian with the median
-distance for a real y. All pairs i < j are looked at, none of the matrices is made: tr(K H L H) = sum_ij K_ij C_ij with C
-the centred L. Distances are kept while they fit into `memory` bytes, so that a feature that joins or leaves is one addition;
-beyond that they are made block by block, in the memory of a block, and every set starts from its columns.
+distance for a real y. All pairs i < j are looked at, but none of the matrices is made: tr(K H L H) = sum_ij K_ij C_ij
+with C the centred L. Distances are kept while they fit into `memory` bytes, so that a feature that joins or leaves is
+one addition; beyond that they are made block by block, in the memory of a block, and every set starts from its columns.
 """
 
 from __future__ import annotations
@@ -111,7 +111,7 @@ class Sample:
             target = (self._target(first, last), self.codes, self.means, self.mean)
             grain = max(1, GRAIN // self.n)
             kernels.dependence_rows(last - first, first, d, *own, *target, rows, grain=grain)
-        return (2 * float(rows.sum()) + self.diagonal) / (self.n - 1) ** 2
+        return (2 * float(rows.sum()) + self.diagonal) / float(self.n - 1) ** 2
 
     def _target(self, first: int, last: int) -> np.ndarray:
         """Flat centred kernel of a real target; nothing for classes, where it is made on the way."""

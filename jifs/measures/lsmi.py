@@ -4,16 +4,18 @@
     H = mean over i, j of phi(x_i, y_j) phi(x_i, y_j)^T,  h = mean over i of phi(x_i, y_i)
     Is = 1/2 h^T (H + lambda I)^-1 h - 1/2
 
-q_c(y) is 1[y = y_c] for classes and a Gaussian of the same sigma for a real y. The pairs i, j are never formed: H is the
-elementwise product of two matrices of b x b. (sigma, lambda) has the least loss on held-out folds; sigma is looked for in
-multiples of the median distance of the rows. Is may be slightly below 0. For a class that is a function of x the true
-value is (C - 1) / 2. Centres, folds and the rows whose distances give the median are three permutations by the seed.
+q_c(y) is 1[y = y_c] for classes and a Gaussian of the same sigma for a real y. The pairs i, j are never formed: H is
+the elementwise product of two matrices of b x b. (sigma, lambda) has the least loss on held-out folds; sigma is looked
+for in multiples of the median distance of the rows. Is may be slightly below 0. For a class that is a function of x
+the true value is (C - 1) / 2. Centres, folds and the rows whose distances give the median are the beginnings of three
+permutations by the seed.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -28,7 +30,7 @@ SIGMAS = (0.1, 0.2, 0.5, 1.0, 2.0)
 LAMBDAS = (1e-4, 1e-3, 1e-2, 1e-1)
 TIE = 1e-12
 """Losses as near as this are level, and the first of the grid is taken."""
-GRAIN = 64
+GRAIN = 512
 """Rows that are worth a thread's while."""
 MOST_PARTS = 16
 
@@ -117,9 +119,6 @@ class Sample:
         self._data_width: float | None = None
         self._target: tuple[float, np.ndarray, np.ndarray] | None = None
 
-    def _spans(self) -> list[tuple[int, int]]:
-        return list(zip(self.folds[:-1].tolist(), self.folds[1:].tolist(), strict=True))
-
     # -------------------------------------------------------------------------------------------------------- sets
 
     def fit(self, chosen: Sequence[int]) -> Fit:
@@ -129,7 +128,7 @@ class Sample:
         return self.choose(d, self._width(pairs))
 
     def changed(self, chosen: Sequence[int], columns: Sequence[int], sign: float) -> list[Fit]:
-        """Is of the columns with each of these added (sign = 1) or left out (-1): a column is one step from the rest."""
+        """Is of the columns with each of these added (sign = 1) or left out (-1), one step from the others."""
         d, pairs = self._distances(list(chosen))
         columns = list(columns)
         fits: list[Fit | None] = [None] * len(columns)
@@ -201,11 +200,11 @@ class Sample:
         gram, mean = self._moments(K, Q)
         H, alphas, counts = np.zeros((b, b)), np.zeros((1, b)), self.counts.sum(axis=0)
         kernels.assemble(gram, gram_y, counts, n, self.blocks, H)
-        for first, last in zip(self.blocks[:-1].tolist(), self.blocks[1:].tolist(), strict=True):
+        for first, last in pairwise(self.blocks.tolist()):
             kernels.ridge_path(H, mean, first, last, np.array([lam]), alphas)
         strips = np.empty((-(-n // kernels.STRIP), len(active)))
         own = (self.block_of, self.blocks, counts, alphas[0], gram_y)
-        kernels.slope_all(len(strips), x, centres, K, Q, *own, strips)
+        kernels.slope_all(len(strips), x, centres, K, Q, *own, strips, grain=GRAIN // kernels.STRIP)
         gradient = np.zeros(self.m)
         gradient[active] = -(w[active] / (sigma * sigma)) * strips.sum(axis=0)
         return float((mean * alphas[0]).sum() / 2 - 0.5), gradient
@@ -224,7 +223,7 @@ class Sample:
         if self._target is None or self._target[0] != scale:
             Q = np.empty((len(self.y), self.target_centres.shape[1]))
             kernels.basis_all(len(Q), self.y, self.target_centres, scale, Q, grain=GRAIN)
-            upper = self._moments(Q, Q)[0] if self.real else np.empty((0, Q.shape[1]))
+            upper = np.triu(self._moments(Q, Q)[0]) if self.real else np.empty((0, Q.shape[1]))
             self._target = scale, Q, upper + np.triu(upper, 1).T if self.real else upper
         return self._target[1], self._target[2]
 

@@ -1,7 +1,7 @@
 """The width of a Gaussian kernel:  sigma_med = median over i < j of |x_i - x_j|, exactly, without sorting all pairs.
 
-On discrete data more than half of the pairs may coincide: then it is the median of the positive distances, and 1 if there
-is none. A sample of pairs gives an interval around the median; one pass counts what is below it and collects what
+On discrete data more than half of the pairs may coincide: then it is the median of the positive distances, and 1 if
+there is none. A sample of pairs gives an interval around the median; one pass counts what is below it and collects what
 is in it, and the median is found among those few. The sample decides how few they are, never the result.
 """
 
@@ -22,7 +22,7 @@ GRAIN = 1 << 18
 
 
 class Pairs:
-    """Squared distances of the pairs of rows of x[f, n], kept if they fit into `most` numbers, else made block by block."""
+    """Squared distances of the pairs of rows of x[f, n]: kept if they are at most `most`, else made block by block."""
 
     def __init__(self, x: np.ndarray, most: int) -> None:
         self.x = np.ascontiguousarray(x)

@@ -33,6 +33,8 @@ FIRST, FALL, LEAST = 1e-2, 10.0, 1e-7
 EVALUATIONS = 40
 """Eigenvalue problems for each mu, at most."""
 PAIRS = 20
+UNITZ=1.0
+FTOL=0.01
 NEAR = 1e-9
 """How near to lambda_max, relatively, a proved t should be, where rounding allows."""
 FLOPS = 4e9
@@ -186,6 +188,7 @@ class _Descent:
         self.prover = _Prover(problem, "tight", deadline)
         self.eigen = self.prover.eigen
         self.target = lower * (1 + tolerance)
+        self.low = lower/problem.power
         room = 1e-10 if self.eigen.dense else 2e-8 + 0.02 * tolerance  # for what the proof adds
         self.enough = self.target / problem.power * (1 - room)
         self.last = min(max(tolerance / 3, LEAST), FIRST)
@@ -200,11 +203,15 @@ class _Descent:
             warm = bool(start.any())
             for u in (np.zeros(len(start)), start)[: 1 + warm]:
                 self._look(u, FIRST)
+            self.size = self.lower()
             mu, again = (FIRST / FALL if warm else FIRST), 0
             while True:
                 reached = self._stage(max(mu, self.last))
                 if reached or not self.eigen.dense:
+                    est=self.best
                     self._prove()
+                    print("     proved",self.best/self.low-1,"est",est/self.low-1)
+                    reached = reached or self.best-est>0.3*max(mu,self.last)*self.best
                 if self.certificate is not None and self.certificate.bound <= self.target:
                     break
                 if reached and again < 3:
@@ -221,6 +228,14 @@ class _Descent:
         except KeyboardInterrupt:
             pass
         return self.certificate or self.prover.row_sums()
+
+    def lower(self) -> float:
+        """The value per feature of a set: the one given, or that of the features with most weight in the first vector."""
+        own = 0.0
+        v=np.abs(self.eigen.top(np.zeros(self.problem.n),FIRST)[1][:,0])
+        S=np.argsort(-v,kind="stable")[:self.k]
+        own=float(self.prover.Q[np.ix_(S,S)].sum())
+        return max(own,self.low)/self.k
 
     def _late(self) -> bool:
         return time.perf_counter() + 1.5 * self.prover.seconds > self.deadline
@@ -246,8 +261,8 @@ class _Descent:
         """L-BFGS on f_mu / (k size) in z = u k / size, both of the order of 1; whether the target seems reached."""
         from scipy.optimize import minimize
 
-        k, size = self.k, self.best / self.k
-        mu, unit = share * size, size / k
+        k, size = self.k, self.size
+        mu, unit = share * size, size / k * UNITZ
 
         def smooth(z: np.ndarray) -> tuple[float, np.ndarray]:
             values, vectors = self._look(z * unit, mu)
@@ -256,14 +271,14 @@ class _Descent:
             p = np.exp((values - values[0]) / mu)
             total = float(p.sum())
             p /= total
-            gradient = vectors**2 @ p - vectors @ (p * vectors.sum(axis=0)) / k
+            gradient = UNITZ*(vectors**2 @ p - vectors @ (p * vectors.sum(axis=0)) / k)
             return (float(values[0]) + mu * math.log(total)) / size, gradient
 
         options = {
             "maxcor": PAIRS,
             "maxfun": EVALUATIONS,
             "maxiter": EVALUATIONS,
-            "ftol": 0.01 * share,
+            "ftol": FTOL * share,
             "gtol": 0.0,
         }
         try:

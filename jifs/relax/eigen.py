@@ -27,6 +27,9 @@ CORNERS = 8
 """Unit vectors that are added to the block."""
 DEPTH, SWEEPS = 3, 40
 ROWS = 512
+TOPS=6
+ERR=0.01
+CUT=7.0
 
 
 @functools.cache
@@ -103,12 +106,12 @@ class Eigen:
             values, vectors = eigh(self.matrix(u), overwrite_a=True, check_finite=False, driver="evd")
             first = int(np.searchsorted(values, values[-1] - 30 * mu))
             return values[first:][::-1], vectors[:, first:][:, ::-1]
-        for _ in range(DEPTH):
+        for _ in range(TOPS):
             values, error = self._sweep(u)
-            if error <= 0.05 * mu:
+            if error <= ERR * mu:
                 break
-        if values[-1] > values[0] - 7 * mu and self.width < WIDEST:
-            self.width += GROWTH
+        count = int((values > values[0] - CUT * mu).sum())
+        self.width = min(max(count + GROWTH, BLOCK), WIDEST)
         return values, self.V
 
     def largest(self, u: np.ndarray, near: float, deadline: float = math.inf) -> float:

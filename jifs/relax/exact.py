@@ -17,7 +17,11 @@ import copy
 import heapq
 import itertools
 import math
+import signal
+import threading
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -26,6 +30,7 @@ import numpy as np
 from jifs.errors import InputError
 from jifs.kernels.branch import dive
 from jifs.relax.dual import tight_bound
+from jifs.relax.eigen import alone
 from jifs.relax.fixing import forced_bounds
 from jifs.relax.local import Found, deadline_of, tabu_search
 from jifs.relax.problem import Problem, check, trivial
@@ -41,6 +46,7 @@ ROOT_WORK, NODE_WORK, CALL = (
     2e7,
 )  # comparisons: of the first search; of a node's, times m^2; of one call
 DUAL_SIZE = 1500  # the dual of more features would take longer than all else together
+DUAL_BEST, DUAL_WORST = 1e-5, 1e-3  # how near to its best value the dual of a node must come, relatively
 PACKED = 3e8  # bytes of R that waiting nodes may keep; further ones start from that of the root
 
 
@@ -103,6 +109,25 @@ def _first(problem: Problem, first: Any, seed: int, seconds: float | None, stage
     if "tabu" in stages:
         return found
     return Found(np.arange(problem.k) if first is None else np.sort(np.asarray(first)), 0.0, found.stopped)
+
+
+@contextmanager
+def interrupts() -> Iterator[list[bool]]:
+    """A list that is not empty if an interrupt came, also one that was answered inside the block."""
+    noticed, before = list[bool](), signal.getsignal(signal.SIGINT)
+
+    def notice(number: int, frame: Any) -> None:
+        noticed.append(True)
+        before(number, frame)  # type: ignore[operator,misc]
+
+    ours = callable(before) and threading.current_thread() is threading.main_thread()
+    if ours:
+        signal.signal(signal.SIGINT, notice)
+    try:
+        yield noticed
+    finally:
+        if ours:
+            signal.signal(signal.SIGINT, before)
 
 
 class _OutOfTimeError(Exception):
@@ -235,9 +260,18 @@ class _Tree:
             Q, cut = plain.Q.copy(), self.cut - plain.constant - error
             Q[np.diag_indices(size)] = np.maximum(plain.diagonal, 0.0)
             before = node.upper
-            certificate = tight_bound(
-                Q, plain.k, lower=cut, tolerance=0.0, seconds=self._left(), u=self._warm(node)
-            )
+            near = min(max((before - self.cut) / self.cut / 4, DUAL_BEST), DUAL_WORST)
+            with interrupts() as noticed:
+                certificate = tight_bound(
+                    Q,
+                    plain.k,
+                    lower=cut / (1 + near),
+                    tolerance=near,
+                    seconds=self._left(),
+                    u=self._warm(node),
+                )
+            if noticed:
+                raise KeyboardInterrupt
             node.u, node.u_ids = np.asarray(certificate.multipliers), core.ids
             node.upper = min(before, certificate.bound + plain.constant + error)
             if node.upper <= self.cut:
@@ -248,7 +282,8 @@ class _Tree:
             if not node.upper < before:
                 return False
             most = float(np.nextafter(certificate.bound / plain.k, np.inf))
-            inside, outside = forced_bounds(Q, plain.k, node.u, most, cut)
+            with alone():
+                inside, outside = forced_bounds(Q, plain.k, node.u, most, cut)
             if self.turned:
                 inside, outside = outside, inside
             node.branch = core.settle(inside + plain.constant, outside + plain.constant, self.cut - error)

@@ -82,9 +82,9 @@ def tabu_search(
 ) -> Found:
     """Always the best allowed exchange, also a bad one; who has moved waits a random time before moving back.
 
-    The starts are `first` (a set, if given), greedy, the largest weights of the dominant eigenvector, and random sets,
-    each with random numbers of its own, so that threads leave no trace: without a time limit, the same seed gives the
-    same set.
+    The starts are `first` (a set, if given), greedy, the largest weights of the dominant eigenvector, greedy from the
+    best pair, and random sets, each with random numbers of its own, so that threads leave no trace: without a time
+    limit, the same seed gives the same set.
     """
     starts, steps, seed = whole("starts", starts, 1), whole("steps", steps, 1), whole("seed", seed, 0)
     deadline = deadline_of(seconds)
@@ -178,6 +178,8 @@ def _start(Q: np.ndarray, k: int, number: int, first: Any, rng: np.random.Genera
         number -= 1
     if number == 0:
         return _greedy(Q, k)
+    if number == 2:
+        return _greedy(Q, k, _best_pair(Q))
     if number == 1:
         weights = np.ones(len(Q))
         for _ in range(SPECTRAL_STEPS):
@@ -187,10 +189,18 @@ def _start(Q: np.ndarray, k: int, number: int, first: Any, rng: np.random.Genera
     return np.asarray(rng.permutation(len(Q))[:k])
 
 
-def _greedy(Q: np.ndarray, k: int) -> np.ndarray:
+def _best_pair(Q: np.ndarray) -> tuple[int, ...]:
+    """The two features with the largest Q_ii + Q_jj + 2 Q_ij: greedy may never meet them."""
+    own = Q.diagonal()
+    tops = [float((own + 2.0 * Q[i] + own[i])[i + 1 :].max(initial=-math.inf)) for i in range(len(Q))]
+    i = int(np.argmax(tops))
+    return i, i + 1 + int((own + 2.0 * Q[i])[i + 1 :].argmax())
+
+
+def _greedy(Q: np.ndarray, k: int, first: tuple[int, ...] = ()) -> np.ndarray:
     gains, free = Q.diagonal().copy(), np.ones(len(Q), np.bool_)
-    for _ in range(k):
-        i = best_one(gains, free, 1e-12, -1)
+    for step in range(k):
+        i = first[step] if step < len(first) else best_one(gains, free, 1e-12, -1)
         free[i] = False
         gains += 2.0 * Q[i]
     return np.flatnonzero(~free)

@@ -1,7 +1,8 @@
 """Projected gradient ascent:  w <- P(w + t grad f(w)),  P(w) the nearest point of  v >= 0, sum v <= r.
 
-The first step has a fixed share of r as its length, later ones the spectral length [Birgin, Martinez & Raydan 2000]; it
-is halved until f rises enough (Armijo). Where the slope of f vanishes with a weight, a weight at 0 stays there.
+The first step moves the weights by a fixed share of r, later ones have the spectral length [Birgin, Martinez & Raydan
+2000] if that is shorter; each is shortened until f rises enough (Armijo). Where the slope of f vanishes with a weight,
+a weight at 0 stays there.
 """
 
 from __future__ import annotations
@@ -19,6 +20,8 @@ STILL = 1e-6
 """A step shorter than this share of the radius is none."""
 RISE = 1e-4
 """The share of the rise promised by the gradient that a step must bring."""
+STRETCH = 1e6
+"""How much longer than the move that it leaves a step may be; beyond that, the move is rounding."""
 
 
 class Point(NamedTuple):
@@ -105,7 +108,7 @@ def ascend(
     """
     here, before, taken = f.renewed(start), None, 0
     for tried in range(1, int(pace.iterations) + 1):
-        there = _climb(f, here, r, _length(here, before, r, pace.step))
+        there = _climb(f, here, before, r, pace.step)
         stuck = there is None
         if there is not None:
             before, here, taken = here, there, taken + 1
@@ -116,32 +119,43 @@ def ascend(
     return here, int(pace.iterations)
 
 
-def _length(here: Point, before: Point | None, r: float, step: float) -> float:
-    """How far to try, as a share of r: by the curvature along the last step, at most `step`."""
-    scale = float(np.abs(here.gradient).max())
-    if before is None or scale == 0:
-        return step
-    move = here.weights - before.weights
-    bend = float(move @ ((before.gradient - here.gradient) / scale))
-    if not bend > 0:
-        return step
-    length = float(move @ move) / bend * float(np.linalg.norm(here.gradient / scale)) / r
-    return min(length, step)
+def _climb(f: Objective, here: Point, before: Point | None, r: float, step: float) -> Point | None:
+    """The first of ever shorter steps that brings enough; None if none does.
 
-
-def _climb(f: Objective, here: Point, r: float, length: float) -> Point | None:
-    """The first of a step of that length, half of it, a quarter ... that brings enough; None if none does."""
+    The first try has the spectral length, by the curvature along the last step, or the longest where f is not concave.
+    """
     scale = float(np.abs(here.gradient).max())
     if scale == 0:
         return None
     direction = here.gradient / scale
-    direction /= np.linalg.norm(direction)
+    length = min(_longest(here, direction, r, step), _spectral(here, before, scale))
     while True:
-        weights = project(here.weights + length * r * direction, r)
+        weights = project(here.weights + length * direction, r)
         move = weights - here.weights
         if np.abs(move).max() < STILL * r:
             return None
-        there = f.at(weights)
-        if there.value >= here.value + RISE * float(here.gradient @ move):
+        there, promised = f.at(weights), float(here.gradient @ move)
+        if there.value >= here.value + RISE * promised:
             return there
-        length /= 2
+        missed = here.value + promised - there.value
+        length *= min(max(promised / (2 * missed), 0.1), 0.5)  # to the top of a parabola
+
+
+def _longest(here: Point, direction: np.ndarray, r: float, step: float) -> float:
+    """How far to go along a direction for the weights to move by `step` r, or less.
+
+    At the edge of the ball most of a step may be lost in the projection. The share of it that is left never rises with
+    its length, so what a short step leaves tells how much longer it may be.
+    """
+    length = step * r / float(np.linalg.norm(direction))
+    left = float(np.linalg.norm(project(here.weights + length * direction, r) - here.weights))
+    return length * min(step * r / left, STRETCH) if left > 0 else length
+
+
+def _spectral(here: Point, before: Point | None, scale: float) -> float:
+    """|move|^2 / (move . bend) of the last step, for a gradient divided by `scale`."""
+    if before is None:
+        return math.inf
+    move = here.weights - before.weights
+    bend = float(move @ ((before.gradient - here.gradient) / scale))
+    return float(move @ move) / bend if bend > 0 else math.inf

@@ -59,10 +59,10 @@ class Backward:
         if task.k <= len(first) or not left:
             return Outcome(kept)
         most = value_of(face, stats, [*first, *left], task)
-        removed: list[Removal] = []
+        removed = _without_basis(face, stats, first, left, most)
         interrupted = False
         try:
-            whole = most
+            whole = value_of(face, stats, [*first, *left], task) if removed else most
             while left:
                 gone = _removal(face, stats, task, left, whole, start[-1])
                 removed.append(gone)
@@ -76,6 +76,27 @@ class Backward:
         return _outcome(kept, removed, most, task, interrupted)
 
 
+def _without_basis(
+    face: Callable[..., Any], stats: Any, first: list[int], left: list[int], most: float
+) -> list[Removal]:
+    """The features that cannot be valued beside the others go first, the highest index first; `left` loses them."""
+    basis = getattr(face, "basis", None)
+    if basis is None:
+        return []
+    kept = set(basis(stats, [*first, *left]))
+    lost = [j for j in reversed(left) if j not in kept]
+    if lost and math.isfinite(most):
+        return []
+    for j in lost:
+        left.remove(j)
+    if lost:
+        stats.warn(
+            f"{len(lost)} features, among them '{stats.name_of(lost[-1])}', are constant or depend on others, and were"
+            " removed first; use reg above 0 if they are to count"
+        )
+    return [Removal(j, most, most) for j in lost]
+
+
 def _removal(
     face: Callable[..., Any], stats: Any, task: Task, left: Sequence[int], whole: float, base: float
 ) -> Removal:
@@ -83,10 +104,15 @@ def _removal(
     if len(left) == 1:
         return Removal(left[0], whole, base)
     values = _values_without(face, stats, task, left)
+    second = getattr(face, "second_without", None)
+    ties = None
+    if second is not None:
+        chosen = [*task.include, *left]
+        ties = lambda: np.asarray(second(stats, chosen), np.float64)[len(task.include) :][::-1]  # noqa: E731
     # read backwards, the lowest place among equals is the highest index
-    found = pick(values[::-1].copy(), np.ones(len(left), np.bool_), task)
-    at, second = len(left) - 1 - found.winner, len(left) - 1 - found.runner_up
-    return Removal(left[at], whole, float(values[at]), left[second], found.margin, found.tie)
+    found = pick(values[::-1].copy(), np.ones(len(left), np.bool_), task, ties)
+    at, other = len(left) - 1 - found.winner, len(left) - 1 - found.runner_up
+    return Removal(left[at], whole, float(values[at]), left[other], found.margin, found.tie)
 
 
 def _values_without(face: Callable[..., Any], stats: Any, task: Task, left: Sequence[int]) -> np.ndarray:

@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from jifs.errors import InputError
+from jifs.kernels.pick import least_tied
 from jifs.registry import strategy
 from jifs.search.backward import others, refuse_stop, value_of
 from jifs.search.base import Outcome, Taken, Task, pick
@@ -73,7 +74,9 @@ class Exhaustive:
             if not values:
                 raise
             facts["stopped"] = f"interrupted after {len(values):,} of {sets:,} sets"
-        found = pick(np.array(values), np.ones(len(values), np.bool_), task)
+        found = pick(
+            np.array(values), np.ones(len(values), np.bool_), task, self._ties(face, stats, task, values)
+        )
         best, value = _nth(free, size, found.winner), values[found.winner]
         try:
             _put_in_order(face, stats, task, steps, best)
@@ -84,6 +87,22 @@ class Exhaustive:
         second = None if found.runner_up < 0 else sorted(first + _nth(free, size, found.runner_up))
         facts |= {"sets_evaluated": len(values), "value": value, "runner_up_set": second}
         return Outcome(steps, facts=facts | {"margin": found.margin, "tie": found.tie})
+
+    def _ties(self, face: Any, stats: Any, task: Task, values: Any) -> Callable[[], np.ndarray] | None:
+        """A second value of the sets level at the top, if the criterion has one."""
+        second = getattr(face, "second", None)
+        if second is None:
+            return None
+
+        def ties() -> np.ndarray:
+            first, least = np.array(values), least_tied(max(values), task.tolerance)
+            out = np.full(first.size, -math.inf)
+            for i, some in enumerate(islice(combinations(others(task), _size(task)[1]), first.size)):
+                if first[i] >= least:
+                    out[i] = second(stats, [*task.include, *some])
+            return out
+
+        return ties
 
 
 def _size(task: Task) -> tuple[int, int]:

@@ -1,6 +1,6 @@
 """Searches over sets of k features for a quadratic form  x'Mx:  exchanges (swap), tabu search, and branch and bound.
 
-The form may have any signs: adding a constant c to every entry adds c k^2 to every set of k features and changes no order.
+The form may have any signs: a constant c added to every entry adds c k^2 to every set of k features.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ Search = Callable[[np.ndarray, int, Task], tuple[Any, dict[str, Any]]]
 @strategy("swap", cite="[Vinh et al. 2014]")
 @dataclass(frozen=True)
 class Swap:
-    """The spectral set, improved by exchanging one feature for another while that helps; `steps` bounds the exchanges."""
+    """The spectral set, improved by exchanging one feature for another while that helps, at most `steps` times."""
 
     steps: int | None = None
 

@@ -20,6 +20,7 @@ from jifs.kernels.secular import eigen_add
 if TYPE_CHECKING:
     from jifs.stats.normals import Normals
 
+ALL = slice(None)
 SAFE = 1e-11
 """Share of the largest eigenvalue by which a computed one may be wrong, with plenty to spare."""
 
@@ -49,16 +50,22 @@ class Factor:
         """[1 + classes, m]: log |Sigma| of S + j; minus infinity where j adds no volume."""
         return self.known()
 
-    def known(self) -> np.ndarray:
-        """The same, right for those that have been brought up to date."""
-        return self._grown(self.left)
+    def known(self, some: np.ndarray | slice = ALL) -> np.ndarray:
+        """The same of some candidates, right for those that have been brought up to date."""
+        return self._grown(self.left[:, some], some)
 
-    def _grown(self, left: np.ndarray) -> np.ndarray:
-        alive = self.alive & (left > self.model.dependent * self.model.variance)
+    def _grown(self, left: np.ndarray, some: np.ndarray | slice = ALL) -> np.ndarray:
+        alive = self.alive[:, some] & (left > self.model.dependent * self.model.variance[:, some])
         return np.where(alive, np.log(np.where(alive, left, 1.0)) + self.log_dets[:, None], -inf)
 
     def _pivot(self, k: int) -> np.ndarray:
-        """What is new in feature k, and the volume it adds; 0 where it adds none."""
+        """What is new in feature k, and the volume it adds: 0 in a class where it adds none.
+
+        A feature that adds nothing at all depends on the others, or is constant. It is taken because the user wants it
+        or none other is left, and leaves the volume as it was.
+        """
+        if not self.alive[0, k]:
+            return np.zeros(len(self.left))
         pivot = np.where(self.alive[:, k], self.left[:, k], 0.0)
         with np.errstate(divide="ignore"):
             self.log_dets += np.log(pivot)
@@ -84,6 +91,9 @@ class LazyFactor(Factor):
         self.lengths = np.zeros((count, m))
         self.done = np.zeros(m, np.int64)
         self.values, self.vectors = np.zeros((count, 8)), np.zeros((count, 8, 8))
+        pooled = model.variance[0]
+        self.unit = 1.0 / np.sqrt(np.where(pooled > 0.0, pooled, inf))
+        """Lengths and eigenvalues are those of features of unit variance, in which nothing overflows."""
 
     def bring_up(self, some: np.ndarray) -> None:
         """Bring these candidates up to date."""
@@ -108,7 +118,7 @@ class LazyFactor(Factor):
 
     def bounds(self) -> tuple[np.ndarray, np.ndarray]:
         """Upper and lower bounds of `candidates`, in O(1) for each."""
-        used, variance = len(self.taken), self.model.variance
+        used, variance = len(self.taken), self.model.variance * self.unit**2
         if used == 0:
             exact = super().candidates()
             return exact, exact
@@ -117,8 +127,9 @@ class LazyFactor(Factor):
         above = variance - self.lengths / np.where(largest > 0, largest, inf)[:, None]
         sure = (smallest > 0)[:, None]
         below = np.where(sure, variance - self.lengths / np.where(sure, smallest[:, None], 1.0), -inf)
-        above = np.minimum(above + SAFE * variance, self.left)
-        below = np.where((self.done == used)[None, :], self.left, below - SAFE * variance)
+        back = np.where(self.unit > 0.0, self.unit, 1.0) ** -2.0
+        above = np.minimum((above + SAFE * variance) * back, self.left)
+        below = np.where((self.done == used)[None, :], self.left, (below - SAFE * variance) * back)
         return self._grown(above), self._grown(np.minimum(below, above))
 
     def take(self, k: int) -> None:
@@ -131,10 +142,11 @@ class LazyFactor(Factor):
             self.own[:, used, :used] = self.rows[:, :used, k]
             self.pivots[:, used] = pivot
             self.columns[:, used] = column
-            self.lengths += column * column
+            share = column * (self.unit[k] * self.unit)
+            self.lengths += share * share
             for p, values in enumerate(self.values):
-                among = np.ascontiguousarray(column[p, self.taken])
-                eigen_add(among, float(column[p, k]), values, self.vectors[p], used)
+                among = np.ascontiguousarray(share[p, self.taken])
+                eigen_add(among, float(share[p, k]), values, self.vectors[p], used)
             self.alive[:, k] = False
         self.taken.append(k)
 

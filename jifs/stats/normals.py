@@ -39,6 +39,8 @@ ROUNDING = 16 * 2.0**-52
 """A column that varies by no more than this share of its mean is constant but for rounding."""
 SPARSE = 0.95
 """A feature with one value in more than this share of the rows is sparse."""
+UNLIKE = 1e4
+"""Variances that differ by more than this factor are in very different units."""
 SHRINKING = ("auto", "ledoit_wolf", "oas")
 
 
@@ -67,7 +69,11 @@ class Normals:
         """[class, m]: means of the classes less the mean of all."""
         self.keep, self.add = self._regularised(reg, own)
         self.own = own * self.scale**2 * self.keep[:, None] + self.add[:, None]
-        self.plain = not isinstance(reg, str) and reg == 0.0
+        if isinstance(reg, str):
+            self.own[:, self.constant] = (
+                0.0  # what is added differs from class to class, and would look like knowledge
+            )
+            self._caution_about_units(standardise, spread)
         self._caution()
         self._columns: OrderedDict[int, np.ndarray] = OrderedDict()
         self._asked: set[int] = set()
@@ -103,13 +109,21 @@ class Normals:
 
     def caution_about_rows(self, features: int) -> None:
         """Say so when a class has too few rows for the covariance of so many features."""
-        few = np.flatnonzero(self.moments.rows <= features)
-        if few.size and self.plain:
-            c = int(few[0])
+        few = np.flatnonzero((self.moments.rows <= features) & (self.add == 0.0))
+        if few.size:
+            c, rows = int(few[0]), int(self.moments.rows[few[0]])
             self.stats.warn(
-                f"class {self.stats.source.labels[c]!r} has {int(self.moments.rows[c])} rows, too few for the"
+                f"class {self.stats.source.labels[c]!r} has {rows} row{'s' * (rows != 1)}, too few for the"
                 " covariance of as many features: a normal distribution has no volume there;"
                 " use reg='auto', or fewer features"
+            )
+
+    def _caution_about_units(self, standardise: bool, spread: np.ndarray) -> None:
+        used = spread[self.stats.free & ~self.constant]
+        if not standardise and used.size and used.max() > UNLIKE * used.min():
+            self.stats.warn(
+                "the features are in very different units, and shrinkage adds the same variance to all of them;"
+                " use standardise=True with it"
             )
 
     # --------------------------------------------------------------------------------------------- covariances
@@ -123,6 +137,26 @@ class Normals:
         factor = np.zeros(blocks.shape[1:])
         one_by_one = (log_determinant(np.ascontiguousarray(one), self.dependent, factor) for one in blocks)
         return np.array(list(one_by_one))
+
+    @staticmethod
+    def inverses(blocks: np.ndarray) -> np.ndarray:
+        """The inverse of each matrix, by way of unit variances and the Cholesky factor, so that units do not matter."""
+        unit = 1.0 / np.sqrt(np.diagonal(blocks, axis1=1, axis2=2))
+        scaled = blocks * unit[:, :, None] * unit[:, None, :]
+        half = np.linalg.inv(np.linalg.cholesky(scaled))
+        inverse: np.ndarray = np.swapaxes(half, 1, 2) @ half
+        inverse *= unit[:, :, None] * unit[:, None, :]
+        return inverse
+
+    def basis(self, features: Sequence[int], every_class: bool) -> list[int]:
+        """Those of the features, in this order, that add volume to the ones before; in every class and rest, if so."""
+        factor, kept = Factor(self), []
+        for k in features:
+            alive = factor.alive[:, k] if every_class else factor.alive[:1, k]
+            if alive.all():
+                factor.take(k)
+                kept.append(k)
+        return kept
 
     @cached_property
     def variance(self) -> np.ndarray:
@@ -230,19 +264,17 @@ class Normals:
         if not isinstance(reg, str) or reg not in SHRINKING:
             known = " or ".join(map(repr, SHRINKING))
             raise InputError(f"parameter reg must be a number from 0 on, or {known}, not {reg!r}")
-        m = self.stats.m
-        trace = (own * self.scale**2).sum(axis=1)
-        squared, fourth = self._shrinkage_sums()
+        scale, m = (
+            self.scale * self.stats.free,
+            max(int(self.stats.free.sum()), 1),
+        )  # the excluded have no say
+        trace = (own * scale**2).sum(axis=1)
+        squared, fourth = self.stats.numbers_in_memory("shrinkage").fourth_moments(scale)
         rows = self.priors * self.stats.mass  # a row of weight 2 is two rows
         share = _oas(rows, squared, m) if reg == "oas" else _ledoit_wolf(rows, squared, fourth, m)
-        return 1.0 - share, share * trace / m
-
-    def _shrinkage_sums(self) -> tuple[np.ndarray, np.ndarray]:
-        """Per class: ||Sigma||^2 and the mean of ||x||^4, in units in which the trace of Sigma is 1."""
-        sums: tuple[np.ndarray, np.ndarray] = self.stats.numbers_in_memory("shrinkage").fourth_moments(
-            self.scale
-        )
-        return sums
+        tiny = (self.moments.rows <= 2) | (trace == 0.0)  # such a class says nothing of its own spread
+        within = float(self.priors @ trace)
+        return np.where(tiny, 0.0, 1.0 - share), np.where(tiny, within, share * trace) / m
 
 
 def _variance(reg: Any) -> float | None:
@@ -268,5 +300,6 @@ def _oas(rows: np.ndarray, squared: np.ndarray, m: int) -> np.ndarray:
 def _share(part: np.ndarray, whole: np.ndarray) -> np.ndarray:
     """part / whole, from 0 to 1; 1 where there is nothing to share, as for one feature or one row."""
     share = np.ones_like(whole)
-    np.divide(np.maximum(part, 0.0), whole, out=share, where=whole > np.maximum(part, 0.0))
+    part = np.where(part > 1e-12 * np.abs(whole), part, 0.0)  # less is rounding
+    np.divide(part, whole, out=share, where=whole > part)
     return share

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -23,6 +26,18 @@ def by_class(values: np.ndarray, starts: np.ndarray) -> np.ndarray:
     if some.any():
         out[some] = np.add.reduceat(values, starts[:-1][some], axis=0)
     return out
+
+
+_blas = threading.Lock()
+
+
+@contextmanager
+def one_thread_each() -> Iterator[None]:
+    """Products of the library on one thread; its setting is the whole process's, so one at a time may change it."""
+    from threadpoolctl import threadpool_limits
+
+    with _blas, threadpool_limits(1, "blas"):
+        yield
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,8 +100,6 @@ class Values:
 
     def all_products(self) -> np.ndarray:
         """[class, m, m]: the same for every pair of columns, by panels of columns."""
-        from threadpoolctl import threadpool_limits
-
         m = self.data.shape[1]
         out = np.zeros((self.classes, m, m))
 
@@ -95,7 +108,7 @@ class Values:
                 self._fill(out, panel, min(panel + PANEL, m))
 
         # one thread each for the library's products, which are then the same whatever our own number of threads
-        with threadpool_limits(1, "blas"):
+        with one_thread_each():
             jit.spread(-(-m // PANEL), task, most=1)
         for c in range(self.classes):
             out[c] -= np.outer(self.left[c], self.left[c] / self._divisor[c])
@@ -119,10 +132,8 @@ class Values:
         Both are shares of the trace of Sigma, squared, which may not fit a double; 0 where that is 0. ||Sigma||^2 is a
         sum over pairs of columns or over pairs of rows, whichever are fewer.
         """
-        from threadpoolctl import threadpool_limits
-
         squared, fourth = np.zeros(self.classes), np.zeros(self.classes)
-        with threadpool_limits(1, "blas"):
+        with one_thread_each():
             for c in range(self.classes):
                 lo, hi = int(self.starts[c]), int(self.starts[c + 1])
                 share = (

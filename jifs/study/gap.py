@@ -1,10 +1,10 @@
 """How far from the best possible set each method is, with proof: values found, upper bounds, and the gap between them.
 
-    value  x'Qx of the set a method chose        bound  a number no set of k features can exceed        gap  bound/value - 1
+    value  x'Qx of the set a method chose      bound  a number no set of k features can exceed      gap  bound/value - 1
 
-The form Q is a criterion's (spec_cmi, unless another is named) or given. For every k the sets of SPEC, greedy JMI, greedy,
-SPEC with exchanges (swap), tabu search and SDP with rounding are valued, the spectral, eq. (26), tight and split bounds
-computed, and branch and bound tries to prove the optimum in what is left of the time.
+The form Q is a criterion's (spec_cmi, unless another is named) or given. For every k the sets of SPEC, greedy JMI,
+greedy, SPEC with exchanges (swap), tabu search and SDP with rounding are valued, the spectral, eq. (26), tight and split
+bounds computed, and branch and bound tries to prove the optimum in what is left of the time.
 """
 
 from __future__ import annotations
@@ -112,10 +112,10 @@ def gap(
 ) -> Gap:
     """Values, bounds and certified gaps of the global problem, for one k or a list of them.
 
-    X, y: data, as for `jifs.select`; or Q: the symmetric matrix of the form, entries >= 0. criterion: any with a quadratic
-    form. seconds: for each k, respected inside the solvers; None for no limit. methods: of spec, jmi, greedy, swap, tabu,
-    sdp, exact, spectral, eq26, split, tight; None for all that are reasonable at this size. An interrupted run returns
-    what it has.
+    X, y: data, as for `jifs.select`; or Q: the symmetric matrix of the form, entries >= 0. criterion: any with a
+    quadratic form. seconds: for each k, respected inside the solvers; None for no limit. methods: of spec, jmi, greedy,
+    swap, tabu, sdp, exact, spectral, eq26, split, tight; None for all that are reasonable at this size. An interrupted
+    run returns what it has.
     """
     seed = checked_seed(random_state)
     if seconds is not None and not (isinstance(seconds, int | float) and seconds > 0):
@@ -157,7 +157,9 @@ def _form(
         rule = entry.make(**({"info": registry.info(info)} if "info" in entry.params else {}))
     if "pairs" not in faces.reachable(faces.faces_of(rule)):
         others = [c.name for c in registry.entries("criterion") if "pairs" in faces.reachable(c.faces)]
-        raise InputError(f"criterion {criterion!r} has no quadratic form; those that have: {', '.join(others)}")
+        raise InputError(
+            f"criterion {criterion!r} has no quadratic form; those that have: {', '.join(others)}"
+        )
     q, pairs = faces.as_face(rule, "pairs")(Stats(source))
     matrix = (pairs + pairs.T) / 2
     np.fill_diagonal(matrix, q)
@@ -165,9 +167,15 @@ def _form(
 
 
 def _sizes(k: Any, n: int) -> list[int]:
-    many = [k] if isinstance(k, Integral) else list(k) if isinstance(k, Iterable) and not isinstance(k, str) else [k]
+    many = (
+        [k]
+        if isinstance(k, Integral)
+        else list(k)
+        if isinstance(k, Iterable) and not isinstance(k, str)
+        else [k]
+    )
     for size in many:
-        if isinstance(size, bool) or not isinstance(size, Integral) or not 1 <= size <= n:
+        if isinstance(size, bool) or not isinstance(size, Integral) or not 1 <= int(size) <= n:
             raise InputError(f"k must be a whole number from 1 to {n}, or a list of such, not {size!r}")
     return [int(size) for size in many]
 
@@ -175,7 +183,9 @@ def _sizes(k: Any, n: int) -> list[int]:
 def _wanted(methods: Iterable[str] | None, n: int) -> set[str]:
     known = set(METHODS) | set(BOUNDS)
     if methods is None:
-        solvers = importlib.util.find_spec("cvxpy") is not None and importlib.util.find_spec("scs") is not None
+        solvers = (
+            importlib.util.find_spec("cvxpy") is not None and importlib.util.find_spec("scs") is not None
+        )
         return known if solvers and n <= SDP_FEATURES else known - {"sdp", "eq26"}
     wanted = {methods} if isinstance(methods, str) else set(methods)
     if wanted - known:
@@ -244,7 +254,9 @@ class _Study:
         Q, k = self.problem.Q, self.problem.k
         self._bound("spectral", lambda: dual.spectral_bound(Q, k))
         self._bound("split", lambda: split.split_bound(Q, k, self.value, seconds=self.left(0.2)))
-        self._bound("tight", lambda: dual.tight_bound(Q, k, self.value, tolerance=1e-6, seconds=self.left(0.4)))
+        self._bound(
+            "tight", lambda: dual.tight_bound(Q, k, self.value, tolerance=1e-6, seconds=self.left(0.4))
+        )
         if "exact" in self.wanted:
             start = time.perf_counter()
             found = exact.solve(Q, k, seconds=self.left(), seed=self.seed)
@@ -325,7 +337,7 @@ def _top(weights: np.ndarray, k: int) -> np.ndarray:
 
 
 def jmi_order(Q: np.ndarray) -> np.ndarray:
-    """Greedy JMI from the form: I(X_i X_j;Y) = Q_ij + (Q_ii + Q_jj)/2, so a candidate scores sum_j Q_ij + |S| Q_ii/2."""
+    """Greedy JMI from the form: I(X_i X_j;Y) = Q_ij + (Q_ii + Q_jj)/2, and i scores sum_j Q_ij + |S| Q_ii/2."""
     n, relevance = len(Q), Q.diagonal()
     order, company, free = [int(relevance.argmax())], np.zeros(n), np.ones(n, np.bool_)
     free[order[0]] = False

@@ -28,7 +28,15 @@ def table(study: Gap) -> str:
     """k, best value, best bound, certified gap, and the loss of every method against the best bound, in per cent."""
     methods = [name for name in VALUES if any(r["method"] == name for r in study.records)]
     limits = [name for name in LIMITS if any(r["method"] == name for r in study.records)]
-    header = ["k", "best value", "best bound", "gap", "", *(VALUES[m][0] for m in methods), *(LIMITS[b][0] for b in limits)]
+    header = [
+        "k",
+        "best value",
+        "best bound",
+        "gap",
+        "",
+        *(VALUES[m][0] for m in methods),
+        *(LIMITS[b][0] for b in limits),
+    ]
     rows = [header]
     for k, best in study.best.items():
         own = {(r["method"], r["kind"]): r for r in study.records if r["k"] == k}
@@ -42,7 +50,16 @@ def table(study: Gap) -> str:
     lines = ["  ".join(cell.rjust(w) for cell, w in zip(row, widths, strict=True)).rstrip() for row in rows]
     lines.insert(1, "-" * len(lines[0]))
     how = "Under a method: how far its set may be below the best bound. Under a bound: how far it is above the best value."
-    return "\n".join([f"gap: {study.n} features, sets of k", "", *lines, "", how, *([study.stopped] if study.stopped else [])])
+    return "\n".join(
+        [
+            f"gap: {study.n} features, sets of k",
+            "",
+            *lines,
+            "",
+            how,
+            *([study.stopped] if study.stopped else []),
+        ]
+    )
 
 
 def _per_cent(share: float | None) -> str:
@@ -61,10 +78,16 @@ def plot(study: Gap, ax: Any = None) -> Any:
             points = [
                 (r["k"], 100 * r["value"] / study.best[r["k"]]["bound"])
                 for r in study.records
-                if r["method"] == name and r["kind"] == kind and study.best.get(r["k"], {}).get("bound", 0) > 0
+                if r["method"] == name
+                and r["kind"] == kind
+                and study.best.get(r["k"], {}).get("bound", 0) > 0
             ]
             if points:
-                line = {"linestyle": mark} if kind == "bound" else {"linestyle": "none", "marker": mark, "markersize": 4}
+                line = (
+                    {"linestyle": mark}
+                    if kind == "bound"
+                    else {"linestyle": "none", "marker": mark, "markersize": 4}
+                )
                 ax.plot(*zip(*points, strict=True), color=colour, label=label, **line)
     proven = [k for k, best in study.best.items() if best["proven"]]
     if proven:

@@ -14,24 +14,25 @@ import numpy as np
 
 
 def best_in_ball(A: np.ndarray, b: np.ndarray, r: float) -> np.ndarray:
-    """The v >= 0, sum v <= r, with the largest b'v - v'Av / 2, A positive definite: every support, bound or not."""
+    """The v >= 0, sum v <= r, with the largest b'v - v'Av / 2, A positive definite.
+
+    For every support, with the bound on the sum and without: the equations' solution; the one that least violates
+    v >= 0, sum v <= r, price >= 0 and slope <= price, the price being what a unit more of the sum would bring.
+    """
     m = len(b)
-    best, top = np.zeros(m), 0.0
+    best, least = np.zeros(m), max(0.0, float(b.max()))
     for size in range(1, m + 1):
         for some in combinations(range(m), size):
             S = list(some)
             inner = A[np.ix_(S, S)]
-            inside = np.linalg.solve(inner, b[S])
-            ones = np.linalg.solve(inner, np.ones(size))
-            price = (inside.sum() - r) / ones.sum()  # what a unit of the sum is worth, where the bound holds
-            rounding = 1e-12 * (r + np.abs(inside).sum())
-            for v_S in (inside, inside - price * ones):
+            inside, ones = np.linalg.solve(inner, b[S]), np.linalg.solve(inner, np.ones(size))
+            for price in (0.0, (inside.sum() - r) / ones.sum()):
                 v = np.zeros(m)
-                v[S] = v_S
-                value = b @ v - v @ A @ v / 2
-                if v.min() >= 0 and v.sum() <= r + rounding and value > top:
-                    best, top = v, value
-    return best
+                v[S] = inside - price * ones
+                flaw = max(0.0, -v.min(), v.sum() - r, -price, (b - A @ v).max() - price)
+                if flaw < least:
+                    best, least = v, flaw
+    return np.maximum(best, 0.0)
 
 
 def project(w: np.ndarray, r: float) -> np.ndarray:

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
+
 from naive.distances import Array, gauss, median_width, standardised
 
 SIGMAS = (0.1, 0.2, 0.5, 1.0, 2.0)

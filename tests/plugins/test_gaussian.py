@@ -283,7 +283,7 @@ def test_more_features_than_rows_in_a_class(criterion: str) -> None:
         result = choose(w, 12, criterion)
     assert not np.isnan(result.scores).any()
     assert sorted(result.indices.tolist()) == list(range(12))
-    shrunk = choose(w, 12, criterion, {"reg": "auto"})
+    shrunk = choose(w, 12, criterion, {"reg": "auto", "standardise": True})
     assert np.isfinite(shrunk.scores).all()
     assert shrunk.facts["warnings"] == []
 
@@ -339,6 +339,116 @@ def test_parameters_refused(params: dict[str, Any], text: str) -> None:
 def test_text_is_refused_by_name() -> None:
     with pytest.raises(InputError, match="column 'city' holds text, and this criterion needs numbers"):
         jifs.select({"a": [0.1, 0.2, 0.4, 0.3], "city": list("abca")}, [0, 1, 0, 1], 1, "gc_mi")
+
+
+@pytest.mark.parametrize("criterion", ["gc_mi", "gc_e", "gkl_mi", "gkl_e"])
+def test_backward_lets_columns_without_volume_go_first(criterion: str) -> None:
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(300, 8)), rng.integers(0, 2, 300)
+    X[:, [6, 7]] += y[:, None]
+    flat = X.copy()
+    flat[:, [0, 1]] = [3.0, 7.5]
+    twice = X.copy()
+    twice[:, [0, 1]] = twice[:, [2, 3]]
+    for own in (flat, twice):
+        with pytest.warns(jifs.JifsWarning, match="2 features, among them .* were removed first"):
+            result = choose(Numbers(own, y), 2, criterion, strategy="backward")
+        with pytest.warns(jifs.JifsWarning, match="removed first"):
+            everybody = choose(Numbers(own, y), 8, criterion, strategy="backward")
+        assert sorted(everybody.indices.tolist()) == list(range(8))
+        assert np.isfinite(result.scores).all()
+        if criterion.endswith("_mi"):
+            assert sorted(result.indices.tolist()) == [6, 7]
+
+
+@quiet
+@pytest.mark.parametrize("strategy", ["backward", "exhaustive"])
+def test_sets_that_are_level_go_by_the_unclipped_value(strategy: str) -> None:
+    w = saturating()
+    result = choose(w, 2, "gc_mi", strategy=strategy)
+    free = choose(w, 2, "gc_mi", {"clip": None}, strategy=strategy)
+    assert sorted(result.indices.tolist()) == sorted(free.indices.tolist())
+    assert result.scores[-1] == pytest.approx(choose(w, 2, "gc_mi").scores[-1], abs=1e-9)
+
+
+@pytest.mark.parametrize("criterion", ["gc_mi", "gkl_mi"])
+@pytest.mark.parametrize("reg", ["auto", "oas"])
+def test_shrinkage_of_tiny_classes_and_constants(criterion: str, reg: str) -> None:
+    """A class of one or two rows takes the spread of the others; a constant stays without information."""
+    rng = np.random.default_rng(1)
+    y = np.repeat([0, 1, 2], [2, 1, 60])
+    X = np.column_stack(
+        [rng.normal(size=(63, 4)), np.where(y == 0, 1, rng.integers(0, 2, 63)), np.full(63, 7.0)]
+    )
+    result = choose(Numbers(X, y), 6, criterion, {"reg": reg, "standardise": True})
+    assert (np.abs(result.scores[:5]) < 50).all()
+    assert result.indices[5] == 5
+    assert result.scores[5] == -math.inf
+
+
+@quiet
+def test_shrinkage_does_not_hear_the_excluded() -> None:
+    w = correlated(3, m=6)
+    loud = np.column_stack([w.X, 1e6 * np.random.default_rng(0).normal(size=300)])
+    alone = choose(w, 4, "gc_mi", {"reg": "auto"})
+    beside = choose(Numbers(loud, w.y), 4, "gc_mi", {"reg": "auto"}, exclude=[6])
+    assert beside.indices.tolist() == alone.indices.tolist()
+    assert beside.scores == pytest.approx(alone.scores, rel=1e-12)
+
+
+@pytest.mark.parametrize("criterion", ["gc_mi", "gc_e", "gkl_mi", "gkl_e"])
+@pytest.mark.parametrize("strategy", ["forward", "backward", "exhaustive"])
+@pytest.mark.parametrize("unit", [1e-100, 1e-60, 1e60, 1e100])
+def test_units_at_the_ends_of_the_range(criterion: str, strategy: str, unit: float) -> None:
+    w = correlated(6, m=6)
+    w = Numbers(naive.standardised(w.X), w.y)
+    how = {"standardise": True}
+    plain, far = (choose(Numbers(w.X * u, w.y), 3, criterion, how, strategy=strategy) for u in (1.0, unit))
+    assert far.indices.tolist() == plain.indices.tolist()
+    assert far.scores == pytest.approx(plain.scores, rel=1e-9)
+    if criterion.endswith("mi"):
+        raw = choose(Numbers(w.X * unit, w.y), 3, criterion, strategy=strategy)
+        assert raw.scores == pytest.approx(plain.scores, rel=1e-7)
+    if criterion.startswith("gc"):
+        pruned = choose(Numbers(w.X * unit, w.y), 3, criterion, {"prune": True})
+        assert np.isfinite(pruned.scores).all()
+
+
+@pytest.mark.parametrize("criterion", ["gc_mi", "gkl_mi"])
+def test_an_included_feature_without_volume_does_not_spoil_the_rest(criterion: str) -> None:
+    w = correlated(4, m=6)
+    X = np.column_stack([w.X, 2 * w.X[:, 0]])
+    with pytest.warns(jifs.JifsWarning, match="feature 'x6' .* as if it were not there"):
+        result = choose(Numbers(X, w.y), 5, criterion, include=[0, 6])
+    rest = choose(w, 4, criterion, include=[0])
+    assert result.indices[2:].tolist() == rest.indices[1:].tolist()
+    assert result.scores[2:] == pytest.approx(rest.scores[1:], abs=1e-9)
+
+
+def test_one_class_does_not_saturate() -> None:
+    w = correlated(11, m=4, classes=1)
+    for saturation in ("stop", "random"):
+        with pytest.warns(jifs.JifsWarning, match="one class"):
+            result = choose(w, 4, "gc_mi", {"saturation": saturation})
+        assert result.indices.tolist() == [0, 1, 2, 3]
+
+
+@pytest.mark.parametrize("criterion", ["gkl_mi", "gkl_e"])
+def test_a_constant_with_reg_has_one_value_by_any_search(criterion: str) -> None:
+    w = correlated(2, m=2)
+    X = np.column_stack([w.X, np.full(300, 2.5)])
+    how = {"reg": 0.5}
+    runs = [
+        choose(Numbers(X, w.y), 3, criterion, how, strategy=s) for s in ("forward", "exhaustive", "backward")
+    ]
+    assert [r.scores[-1] for r in runs] == pytest.approx([runs[0].scores[-1]] * 3, abs=1e-12)
+
+
+@pytest.mark.filterwarnings("ignore::jifs.JifsWarning")
+def test_one_class_of_constants() -> None:
+    result = choose(Numbers(np.ones((4, 2)), np.zeros(4, int)), 2, "gkl_mi")
+    assert result.indices.tolist() == [0, 1]
+    assert not np.isnan(result.scores).any()
 
 
 # ------------------------------------------------------------------------------------------------- the published table
