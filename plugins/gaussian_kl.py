@@ -7,8 +7,10 @@
 `constant` adds -p_y log(1-p_y) - (1-p_y) log p_y, the same for all sets; `tight` weighs both divergences by
 p_y (1-p_y), a lower bound that is still one. Where a class has no volume the divergence is infinite: such a feature is
 not chosen while others remain. `reg` adds a variance to every covariance, "auto" (Ledoit-Wolf) and "oas" shrink each
-class; `standardise` brings all features to unit variance first. A candidate costs O(|S|), not O(|S|^2) as published. With u_t the directions that
-features add under f2 (Gram-Schmidt) and e_j = X_j - sum_t l_jt u_t what is new in X_j, a run keeps
+class; `standardise` brings all features to unit variance first.
+
+A candidate costs O(|S|), not O(|S|^2) as published. With u_t the directions that features add under f2 (Gram-Schmidt)
+and e_j = X_j - sum_t l_jt u_t what is new in X_j, a run keeps
 
     v_j = Var2(e_j)     w_j = Var1(e_j)     d_j = E1 e_j - E2 e_j     l_jt     m_jt = Cov1(X_j, u_t)
 

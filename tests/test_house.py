@@ -40,6 +40,7 @@ ENGINE = {
     "sources",
     "estimators",
     "relax",
+    "measures",
 }
 CORE = ENGINE | {"faces", "search", "registry", "result", "report", "files", "progress"}
 
@@ -61,6 +62,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "registry": {"faces"},
     "estimators": {"jit", "kernels", "stats", "registry"},
     "relax": {"jit", "kernels"},
+    "measures": {"jit", "kernels"},
     "search": {"faces", "kernels", "registry", "relax", "result", "progress"},
     "progress": set(),
     "files": set(),
@@ -87,6 +89,7 @@ AT_THE_TOP: dict[str, set[str]] = {
     "jifs/jit.py": {"numba", "llvmlite"},
     "jifs/sklearn.py": {"sklearn"},
     "jifs/cli.py": {"typer"},
+    "jifs/cli_gap.py": {"typer"},
     "jifs/console.py": {"typer"},
     "jifs/testing/": {"hypothesis", "pytest"},
 }
@@ -217,10 +220,10 @@ def third_parties_are_declared(source: Source) -> Iterator[str]:
 def plugins_use_the_front_door(source: Source) -> Iterator[str]:
     for i in imports(source):
         if i.top == "jifs":
-            kernels = part_imported(i) == "kernels"
+            kernels = part_imported(i) in ("kernels", "measures")
             public = i.module == "jifs" and (i.name is None or i.name in public_names())
             if not (kernels or public):
-                yield f"line {i.line}: {i.module} {i.name or ''} is not a public name of jifs, nor a kernel"
+                yield f"line {i.line}: {i.module} {i.name or ''} is not a public name of jifs, nor a kernel or measure"
         elif i.top not in sys.stdlib_module_names | PLUGINS_MAY_IMPORT:
             yield f"line {i.line}: a plug-in may not import {i.top}"
 

@@ -280,7 +280,7 @@ def test_what_is_not_finite_is_named(bad, kind, layout):
 
 def test_text_is_named():
     with pytest.raises(
-        InputError, match=r"^column 'b' holds text, and this criterion needs numbers; leave it out"
+        InputError, match=r"^column 'b' holds text, and this criterion needs numbers; drop it from X"
     ):
         values({"a": [1.0, 2.0], "b": ["u", "v"]}, [0, 1])
 

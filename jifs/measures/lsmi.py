@@ -112,9 +112,8 @@ class Sample:
         self.target_distances = np.square(self.y - self.target_centres)
         self.real = kind != "class"
         self.centres = np.ascontiguousarray(X[centres].T)
-        inside = [
-            np.bincount(self.block_of[a:b] + 1, minlength=len(self.blocks))[1:] for a, b in self._spans()
-        ]
+        parts = [self.block_of[a:b] + 1 for a, b in pairwise(self.folds.tolist())]
+        inside = [np.bincount(part, minlength=len(self.blocks))[1:] for part in parts]
         self.counts = np.array(inside, np.float64)
         self._data_width: float | None = None
         self._target: tuple[float, np.ndarray, np.ndarray] | None = None

@@ -30,6 +30,7 @@ ROWS = 512
 TOPS=6
 ERR=0.01
 CUT=7.0
+PREC=0.1
 
 
 @functools.cache
@@ -73,6 +74,7 @@ class Eigen:
         self.dense = self.n <= DENSE
         self.diagonal = Q.diagonal().copy()
         self.width = BLOCK
+        self.theta=0.0
         if not self.dense:
             noise = np.random.default_rng(0).standard_normal((self.n, BLOCK))
             noise[:, 0] = Q.sum(axis=1)  # near the Perron vector
@@ -111,7 +113,7 @@ class Eigen:
             if error <= ERR * mu:
                 break
         count = int((values > values[0] - CUT * mu).sum())
-        self.width = min(max(count + GROWTH, BLOCK), WIDEST)
+        self.width = min(max(count + GROWTH, BLOCK, self.width-2), WIDEST)
         return values, self.V
 
     def largest(self, u: np.ndarray, near: float, deadline: float = math.inf) -> float:
@@ -138,6 +140,10 @@ class Eigen:
         for _ in range(DEPTH - 1):
             block = images[-1]
             known = np.column_stack(basis)
+            if PREC>0:
+                d = self.diagonal+(self.k-1)*u
+                th = max(float(self.theta),float(d.max()))
+                block = (block - th*basis[-1])/(th*(1+PREC)-d)[:,None]
             for _ in range(2):
                 block = block - known @ (known.T @ block)
                 block, _ = np.linalg.qr(block)
@@ -148,6 +154,7 @@ class Eigen:
         values, mix = np.linalg.eigh((inner + inner.T) / 2)
         values, mix = values[::-1][: self.width], mix[:, ::-1][:, : self.width]
         self.V = space @ mix
+        self.theta=values[0]
         rest = float(np.linalg.norm(image @ mix[:, 0] - values[0] * self.V[:, 0]))
         gap = float(values[0] - values[-1])
         return values, min(rest, rest * rest / gap) if gap > 0 else rest
