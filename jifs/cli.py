@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
-import os
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -11,13 +9,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from .cli_gap import gap
+from .cli_input import outputs_of, pairs_of, stop_of, strategy_of, table_of, value_of
 from .console import TRACE, Door
-from .errors import InputError
 
 if TYPE_CHECKING:
     from .registry import Entry
     from .result import Result
-    from .table import Table
 
 app = typer.Typer(
     cls=Door,
@@ -160,7 +157,9 @@ def _example(entry: Entry) -> str:
     if entry.kind != "criterion":
         partner = next(iter(_partners(entry)), "jmi")
         return f"jifs select {data} -k 5 --criterion {partner} --{entry.kind} {entry.name}"
-    simple = (f" --param {key}={value}" for key, value in entry.params.items() if _value(str(value)) == value)
+    simple = (
+        f" --param {key}={value}" for key, value in entry.params.items() if value_of(str(value)) == value
+    )
     return f"jifs select {data} -k 5 --criterion {entry.name}{next(simple, '')}"
 
 
@@ -191,16 +190,16 @@ def select(
     traceback: _Traceback = False,
 ) -> None:
     """Select features of a data file (CSV, TSV, Parquet, Arrow, ARFF, LIBSVM, NPZ) or a bundled data set."""
-    outputs = _outputs(data, {"--json": None if json == "-" else json, "--csv": csv, "--report": report})
+    outputs = outputs_of(data, {"--json": None if json == "-" else json, "--csv": csv, "--report": report})
     settings: dict[str, Any] = {
         "criterion": criterion,
-        "strategy": None if strategy is None else _strategy(strategy),
+        "strategy": None if strategy is None else strategy_of(strategy),
         "info": info,
-        "bins": bins if bins == "none" else _value(bins),
+        "bins": bins if bins == "none" else value_of(bins),
         "include": include or (),
         "exclude": exclude or (),
-        "stop": None if stop is None else _stop(stop),
-        "params": _pairs(param or [], "--param") or None,
+        "stop": None if stop is None else stop_of(stop),
+        "params": pairs_of(param or [], "--param") or None,
         "random_state": seed,
         "n_jobs": threads,
         "progress": not quiet and json != "-",
@@ -209,8 +208,8 @@ def select(
     import jifs
 
     _load(plugin)
-    table = _table(data, target, weights, task, discrete)
-    count: Any = _value(k) or k  # 0 stays text, which is refused: it would select nothing
+    table = table_of(data, target, weights, task, discrete)
+    count: Any = value_of(k) or k  # 0 stays text, which is refused: it would select nothing
     result = jifs.select(table, k=count, **settings)
     whole = not str(result.facts.get("stopped")).startswith("interrupted")
     if whole:
@@ -226,85 +225,11 @@ def select(
 app.command()(gap)
 
 
-# ---- what the options say
-
-
 def _load(plugins: list[Path] | None) -> None:
     import jifs
 
     for file in plugins or ():
         jifs.load_plugin(file)
-
-
-def _value(text: str) -> Any:
-    """int, float, bool, None or, failing these, the text itself."""
-    words = {"true": True, "false": False, "none": None}
-    if text.lower() in words:
-        return words[text.lower()]
-    for kind in (int, float):
-        with contextlib.suppress(ValueError):
-            return kind(text)
-    return text
-
-
-def _pairs(texts: list[str], option: str) -> dict[str, Any]:
-    """{"beta": 0.5} of ["beta=0.5"]."""
-    values: dict[str, Any] = {}
-    for text in texts:
-        name, equals, value = text.partition("=")
-        if not equals or not name.strip():
-            raise InputError(f"{option} takes NAME=VALUE, for example beta=0.5, not {text!r}.")
-        if name.strip() in values:
-            raise InputError(f"{option} gives {name.strip()!r} twice.")
-        values[name.strip()] = _value(value.strip())
-    return values
-
-
-def _stop(text: str) -> Any:
-    """A threshold, a rule's name, or a rule with settings: permutation,level=0.01,permutations=500."""
-    rule, *settings = (part.strip() for part in text.split(","))
-    return {"rule": rule, **_pairs(settings, "--stop")} if settings else _value(rule)
-
-
-def _strategy(text: str) -> Any:
-    """A strategy's name, or one with settings: exhaustive,limit=10000000."""
-    name, *settings = (part.strip() for part in text.split(","))
-    return {"name": name, **_pairs(settings, "--strategy")} if settings else name
-
-
-def _table(data: str, target: str | None, weights: str | None, task: str | None, discrete: _Names) -> Table:
-    """The Table of a file, or of a bundled data set where no file has that name."""
-    from . import datasets
-    from .readers import read_table
-    from .table import as_table
-
-    if Path(data).is_file() or Path(data).suffix:
-        table = read_table(data, target, task=task, discrete=discrete)
-    elif target is not None and data in datasets.names():
-        raise InputError(f"the data set {data!r} has its own target; leave --target out.")
-    else:
-        table = as_table(datasets.load(data), task=task, discrete=discrete)
-    if table.target is None:
-        listed = ", ".join(map(repr, table.names[:5])) + (", ..." if table.m > 5 else "")
-        raise InputError(f"--target is missing: which of the columns {listed} is to be predicted?")
-    return table if weights is None else datasets.weighted(table, weights)
-
-
-def _outputs(data: str, asked: dict[str, str | Path | None]) -> dict[str, Path]:
-    """The files to write, by option; refused now rather than after the work where that cannot be."""
-    from .files import check_writable
-
-    taken = {os.path.realpath(data): "the data"}
-    outputs = {option: Path(path) for option, path in asked.items() if path is not None}
-    for option, path in outputs.items():
-        if str(path) == "-":
-            raise InputError(f"{option} needs a file name; only --json takes -.")
-        check_writable(path)
-        place = os.path.realpath(path)
-        if place in taken and Path("/dev") not in Path(place).parents:
-            raise InputError(f"{option} {str(path)!r} would overwrite {taken[place]}; choose another name.")
-        taken[place] = f"the file of {option}"
-    return outputs
 
 
 def _deliver(result: Result, outputs: dict[str, Path], data: str) -> None:

@@ -44,14 +44,14 @@ def gap(
     """Values, upper bounds and certified gaps of the best set of k features, method by method."""
     import jifs
 
-    from .cli import _outputs, _table, _value
+    from .cli_input import outputs_of, table_of, value_of
     from .files import save_texts
 
     many = sizes(k)
-    outputs = _outputs(data, {"--json": None if json == "-" else json, "--plot": plot})
-    table: Any = _table(data, target, None, None, None)
+    outputs = outputs_of(data, {"--json": None if json == "-" else json, "--plot": plot})
+    table: Any = table_of(data, target, None, None, None)
     study = jifs.gap(
-        table, k=many, criterion=criterion, bins=bins if bins == "none" else _value(bins), seconds=seconds,
+        table, k=many, criterion=criterion, bins=bins if bins == "none" else value_of(bins), seconds=seconds,
         random_state=seed, progress=not quiet and json != "-",
     )  # fmt: skip
     if "--json" in outputs:

@@ -8,9 +8,9 @@ S together, so it sees those that tell something only in company. q_c(y) is 1[y 
 same sigma for a real y. sigma (in multiples of the median distance) and lambda have the least loss on held-out folds.
 By strategy it is F-LSMI ("forward"), B-LSMI ("backward") or l1-LSMI [Jitkrittum, Hachiya & Sugiyama 2013] ("l1").
 
-sigma_scale="weighted" takes the median distance of the features in use, with their weights; then the value does not
-change when all weights are multiplied by a number, and a k far from the natural size may be out of reach of "l1".
-sigma_scale="data" takes that of all features. Centres, folds and the rows for the median depend on the seed.
+sigma_scale="weighted" takes the median distance of the features in use, with their weights; then the value for classes
+does not change when all weights are multiplied by a number, and a k far from the natural size may be out of reach of
+"l1". sigma_scale="data" takes that of all features. Centres, folds and the rows for the median depend on the seed.
 """
 
 from __future__ import annotations

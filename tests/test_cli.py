@@ -19,7 +19,8 @@ from typer.testing import CliRunner
 
 import jifs
 from jifs import registry
-from jifs.cli import _pairs, _stop, _value, app
+from jifs.cli import app
+from jifs.cli_input import pairs_of, stop_of, value_of
 from jifs.errors import InputError, JifsWarning
 from jifs.result import Result
 
@@ -539,18 +540,18 @@ def test_help_and_version() -> None:
     ],
 )
 def test_values(text: str, value: Any) -> None:
-    assert _value(text) == value
-    assert type(_value(text)) is type(value)
+    assert value_of(text) == value
+    assert type(value_of(text)) is type(value)
 
 
 def test_pairs_and_stop_rules() -> None:
-    assert _pairs(["a=1", "b = x=y"], "--param") == {"a": 1, "b": "x=y"}
+    assert pairs_of(["a=1", "b = x=y"], "--param") == {"a": 1, "b": "x=y"}
     for bad in (["a"], ["=1"], ["a=1", "a=2"]):
         with pytest.raises(InputError, match="--param"):
-            _pairs(bad, "--param")
-    assert _stop("0.01") == 0.01
-    assert _stop("exhausted") == "exhausted"
-    assert _stop("permutation, level=0.01") == {"rule": "permutation", "level": 0.01}
+            pairs_of(bad, "--param")
+    assert stop_of("0.01") == 0.01
+    assert stop_of("exhausted") == "exhausted"
+    assert stop_of("permutation, level=0.01") == {"rule": "permutation", "level": 0.01}
 
 
 # ---- in a process of its own

@@ -76,8 +76,9 @@ MAY_IMPORT: dict[str, set[str]] = {
     "study": CORE | {"plan", "selector", "pairwise", "sklearn"},
     "jifs": CORE | {"selector", "pairwise", "sklearn", "testing", "study"},  # jifs/__init__.py
     "console": set(),
-    "cli_gap": {"cli", "files", "jifs"},
-    "cli": CORE | {"console", "cli_gap", "selector", "pairwise", "study", "testing", "jifs"},
+    "cli_input": CORE | {"console"},
+    "cli_gap": {"cli_input", "files", "jifs"},
+    "cli": CORE | {"console", "cli_gap", "cli_input", "selector", "pairwise", "study", "testing", "jifs"},
 }
 
 # Two files that are one noun, and may look at each other.

@@ -51,7 +51,7 @@ class Settings:
     `median_rows` rows, drawn by chance if there are more, give that median.
     """
 
-    basis: int = 100
+    centres: int = 100
     folds: int = 5
     sigmas: tuple[float, ...] = SIGMAS
     lambdas: tuple[float, ...] = LAMBDAS
@@ -60,7 +60,7 @@ class Settings:
     standardise: bool = True
 
     def __post_init__(self) -> None:
-        for name, least in (("basis", 1), ("folds", 2), ("median_rows", 2)):
+        for name, least in (("centres", 1), ("folds", 2), ("median_rows", 2)):
             object.__setattr__(self, name, whole(name, getattr(self, name), least))
         for name in ("sigmas", "lambdas"):
             object.__setattr__(self, name, positive(name, getattr(self, name)))
@@ -72,7 +72,7 @@ def lsmi(X: Any, y: Any, *, task: str | None = None, seed: int = 0, **settings: 
     """Least-squares mutual information between the rows of X and y, in one number.
 
     Whole numbers and text in y are classes, other numbers are real; task="class" or "real" overrules. The other
-    parameters are those of `Settings`: basis=100, folds=5, sigmas, lambdas, median_rows=1000, standardise=True.
+    parameters are those of `Settings`: centres=100, folds=5, sigmas, lambdas, median_rows=1000, standardise=True.
     """
     return fit(X, y, task=task, seed=seed, **settings).value
 
@@ -92,7 +92,7 @@ class Sample:
         X = in_units(X, settings.standardise)
         rng = np.random.default_rng(seed)
         centres, order, wide = (rng.permutation(n) for _ in range(3))
-        centres = centres[: settings.basis]
+        centres = centres[: settings.centres]
         parts = np.array_split(order, min(settings.folds, n))
         self.folds = np.cumsum([0, *(len(part) for part in parts)])
         self.points = np.ascontiguousarray(X[wide[: settings.median_rows]].T)

@@ -30,7 +30,7 @@ from jifs.relax.problem import Problem, check
 
 FIRST, FALL, LEAST = 1e-2, 10.0, 1e-7
 """mu as a share of lambda_max: the first one, by how much it falls, and the last one whatever the tolerance."""
-EVALUATIONS = 40
+EVALUATIONS = 200
 """Eigenvalue problems for each mu, at most."""
 PAIRS = 20
 UNITZ=1.0

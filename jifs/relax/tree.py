@@ -198,7 +198,7 @@ class Tree:
             Q, cut = plain.Q.copy(), self.cut - plain.constant - error
             Q[np.diag_indices(size)] = np.maximum(plain.diagonal, 0.0)
             before = node.upper
-            near = min(max(DUAL_SHARE * (before - self.cut) / self.cut, DUAL_BEST), DUAL_WORST)
+            near = min(max(DUAL_SHARE * (before - self.cut) / before, DUAL_BEST), DUAL_WORST)
             with interrupts() as noticed:
                 certificate = tight_bound(
                     Q,

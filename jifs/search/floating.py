@@ -154,9 +154,8 @@ class _Walk:
         """The set without the member that it can do best without, and that member."""
         values = _values_without(self.face, self.stats, self.task, [one.feature for one in kept.members])
         self.asked += len(values)
-        by_index = np.argsort([one.feature for one in kept.members])[
-            ::-1
-        ]  # of equals the highest index leaves
+        # of equals the highest index leaves
+        by_index = np.argsort([one.feature for one in kept.members])[::-1]
         at = int(by_index[pick(values[by_index], np.ones(len(values), np.bool_), self.task).winner])
         value = float(values[at])
         after = [replace(one, score=None) for one in kept.members[at + 1 :]]

@@ -51,7 +51,7 @@ def test_it_is_the_definition(kind, n):
     """Also with fewer rows than basis functions, and fewer than folds."""
     for seed in range(2):
         X, y = world(kind, seed, n)
-        got, slow = fit(X, y, task=kind, seed=seed, basis=9), naive.fit(X, y, kind, seed, basis=9)
+        got, slow = fit(X, y, task=kind, seed=seed, centres=9), naive.fit(X, y, kind, seed, centres=9)
         assert got.value == pytest.approx(slow.value, abs=1e-9)
         assert (got.sigma, got.lam) == pytest.approx((slow.sigma, slow.lam), rel=1e-12)
 
@@ -59,12 +59,12 @@ def test_it_is_the_definition(kind, n):
 @KINDS
 def test_every_setting_is_heard(kind):
     X, y = world(kind, 3, 24)
-    how = {"basis": 6, "folds": 3, "median_rows": 5}
+    how = {"centres": 6, "folds": 3, "median_rows": 5}
     grid = {"sigmas": [0.7, 3.0], "lambdas": [1e-2, 1.0]}
     got, slow = fit(X, y, task=kind, seed=1, **how, **grid), naive.fit(X, y, kind, 1, **how, **grid)
     assert got == pytest.approx(slow, rel=1e-9)
-    got = fit(X, y, task=kind, basis=6, standardise=False)
-    assert got == pytest.approx(naive.fit(X, y, kind, basis=6, standardise=False), rel=1e-9)
+    got = fit(X, y, task=kind, centres=6, standardise=False)
+    assert got == pytest.approx(naive.fit(X, y, kind, centres=6, standardise=False), rel=1e-9)
 
 
 @settings(max_examples=15)
@@ -73,7 +73,7 @@ def test_discrete_worlds(seed, kind, n, m):
     rng = np.random.default_rng(seed)
     X = rng.integers(0, rng.integers(1, 4), (n, m))
     y = rng.integers(0, 3, n)
-    got, slow = fit(X, y, task=kind, seed=0, basis=5, folds=2), naive.fit(X, y, kind, 0, basis=5, folds=2)
+    got, slow = fit(X, y, task=kind, seed=0, centres=5, folds=2), naive.fit(X, y, kind, 0, centres=5, folds=2)
     assert got.value == pytest.approx(slow.value, abs=1e-9)
 
 
@@ -95,17 +95,16 @@ def test_a_class_that_is_a_function_of_x_has_half_the_number_of_classes_less_one
     rng = np.random.default_rng(0)
     for classes in (2, 3, 4):
         x = rng.integers(0, classes, 600)
-        assert lsmi(x, x) == pytest.approx((classes - 1) / 2, abs=0.02)
+        assert lsmi(x, x) == pytest.approx((classes - 1) / 2, rel=0.05)  # the ridge takes its part
         assert lsmi(rng.normal(size=600), x) == pytest.approx(0, abs=0.02)
 
 
 def test_the_population_values_of_and_or():
     """Table 5 of the l1-LSMI paper: by kind of subset, .5, .3781, .3551 or .3322, and .3451 in the population.
 
-    A sample of 400 scatters by .02 about them, and one of 4000 by .006, as the printed values do by .0096.
+    The ridge and cells without a centre take up to .04 of that; the printed values, of one sample of 400, are .0096
+    away on average and .042 at most.
     """
-    X, y = and_or(4000, 0)
-    made = Sample(X, y, "class", Settings(), 0)
     population = {
         (0, 1, 2, 3): 0.5,
         (0, 1, 2, 7): 0.3781,
@@ -116,14 +115,20 @@ def test_the_population_values_of_and_or():
         (1, 3, 7, 9): 0.3322,
         (0, 7, 8, 9): 0.3451,
     }
-    for subset, true in population.items():
-        assert made.fit(subset).value == pytest.approx(true, abs=0.025)
-    for seed in range(3):
+    off, full = [], []
+    for seed in range(5):
+        X, y = and_or(4000, seed)
+        made = Sample(X, y, "class", Settings(), 0)
+        values = {subset: made.fit(subset).value for subset in population}
+        assert values[0, 1, 2, 3] == pytest.approx(0.5, abs=0.003)
+        off += [abs(values[subset] - true) for subset, true in population.items()]
         X, y = and_or(400, seed)
-        few = Sample(X, y, "class", Settings(), 0)
-        values = {subset: few.fit(subset).value for subset in population}
+        made = Sample(X, y, "class", Settings(), 0)
+        values = {subset: made.fit(subset).value for subset in population}
         assert max(values, key=values.__getitem__) == (0, 1, 2, 3)
-        assert values[0, 1, 2, 3] == pytest.approx(0.496, abs=0.02)
+        full.append(values[0, 1, 2, 3])
+    assert np.mean(off) < 0.015
+    assert np.median(full) == pytest.approx(0.496, abs=0.005)
 
 
 def test_xor_is_seen_in_company_only():
@@ -140,7 +145,7 @@ def test_xor_is_seen_in_company_only():
 @KINDS
 @pytest.mark.parametrize("scale", ["weighted", "data"])
 def test_a_column_that_joins_or_leaves(kind, scale):
-    made = sample(kind, sigma_scale=scale, basis=12)
+    made = sample(kind, sigma_scale=scale, centres=12)
     S = [0, 2, 3]
     joined = [made.fit([*S, j]).value for j in range(4)]
     left = [made.fit([i for i in S if i != j]).value for j in S]
@@ -164,8 +169,8 @@ def test_weights_of_one_are_the_set(kind):
 @KINDS
 def test_the_width_of_all_columns_is_that_of_the_data(kind):
     X, y = world(kind, 5, 20, 4)
-    made = Sample(X, y, kind, Settings(sigma_scale="data", basis=8), 0)
-    slow = naive.fit(X[:, [0, 2]], y, kind, basis=8, width_of=X)
+    made = Sample(X, y, kind, Settings(sigma_scale="data", centres=8), 0)
+    slow = naive.fit(X[:, [0, 2]], y, kind, centres=8, width_of=X)
     assert made.fit([0, 2]) == pytest.approx(slow, rel=1e-9)
 
 
@@ -185,11 +190,11 @@ def test_copies_are_the_same_to_the_last_bit():
 def test_the_gradient_is_that_of_the_definition(seed, kind, n):
     """Central differences of the naive value at the sigma and lambda in use."""
     X, y = world(kind, seed, n, 4)
-    made, rng = Sample(X, y, kind, Settings(basis=8), 3), np.random.default_rng(seed)
+    made, rng = Sample(X, y, kind, Settings(centres=8), 3), np.random.default_rng(seed)
     f, w = Descent(made), rng.uniform(0.1, 2, 4)
     value, gradient = f(w)
     Z, t = naive.prepared(X, y, kind)
-    centres = naive.draw(n, 3, basis=8).centres
+    centres = naive.draw(n, 3, centres=8).centres
 
     def slow(weights):
         return naive.at(Z * weights, t, kind, centres, f.fitted.sigma, f.fitted.lam)
@@ -240,13 +245,28 @@ def test_the_function_stays_until_it_is_renewed(kind):
     assert f.fitted is chosen
     assert f(w)[0] == first
     f.renew(5 * w)
-    assert f.fitted.sigma == pytest.approx(5 * chosen.sigma, rel=1e-12)
-    assert f(5 * w)[0] == pytest.approx(first, abs=1e-9)  # with "weighted", a common factor has no influence
-    data = Descent(sample(kind, n=60, sigma_scale="data"))
-    data(w)
-    grid = [s / data.fitted.sigma for s in (0.1, 0.2, 0.5, 1.0, 2.0)]
-    data.renew(5 * w)
-    assert any(data.fitted.sigma * g / s == pytest.approx(1) for g in grid for s in (0.1, 0.2, 0.5, 1.0, 2.0))
+    assert f.fitted == made.weighted(5 * w)
+    assert f.fitted.sigma != chosen.sigma
+
+
+@pytest.mark.parametrize("size", [2.0**-100, 1e-6, 1e6, 2.0**100])
+def test_a_factor_of_all_weights_has_no_influence_on_classes(size):
+    """With the width of the weighted rows; a real y has a kernel of that width too, and its units stay."""
+    f, g = Descent(sample("class")), Descent(sample("class"))
+    w = np.array([0.5, 0.2, 0.7, 0.1])
+    value, gradient = f(w)
+    assert g(size * w)[0] == pytest.approx(value, abs=1e-9)
+    assert size * g(size * w)[1] == pytest.approx(gradient, rel=1e-7, abs=1e-12)
+    real = Descent(sample("real"))
+    value, gradient = real(size * w)
+    assert math.isfinite(value)
+    assert np.isfinite(gradient).all()
+
+
+def test_the_width_of_the_data_does_not_follow_the_weights():
+    made = sample("class", n=60, sigma_scale="data", sigmas=[1.0])
+    w = np.array([0.5, 0.2, 0.7, 0.1])
+    assert made.weighted(w).sigma == made.weighted(9 * w).sigma == made.fit([0]).sigma
 
 
 def test_weights_are_only_read():
@@ -257,15 +277,6 @@ def test_weights_are_only_read():
     gradient += 1  # its own
     with pytest.raises(InputError, match="w must be 4 numbers"):
         f([1.0, 2.0])
-
-
-@pytest.mark.parametrize("size", [2.0**-100, 1e-6, 1e6, 2.0**100])
-def test_any_size_of_weights(size):
-    f, g = Descent(sample("real")), Descent(sample("real"))
-    w = np.array([0.5, 0.2, 0.7, 0.1])
-    value, gradient = f(w)
-    assert g(size * w)[0] == pytest.approx(value, abs=1e-9)
-    assert size * g(size * w)[1] == pytest.approx(gradient, rel=1e-7, abs=1e-12)
 
 
 # --------------------------------------------------------------------------------------------------------------- edges
@@ -295,7 +306,9 @@ def test_the_seed_decides():
 def test_odd_targets(kind, y):
     """One class, a class for every row, a class of one row: numbers, and nothing is raised."""
     X = np.random.default_rng(0).normal(size=(40, 2))
-    made = Sample(X, y.astype(np.int64) if kind == "class" else y.astype(float), kind, Settings(basis=10), 0)
+    made = Sample(
+        X, y.astype(np.int64) if kind == "class" else y.astype(float), kind, Settings(centres=10), 0
+    )
     assert math.isfinite(made.fit([0, 1]).value)
     value, gradient = Descent(made)([1.0, 0.5])
     assert math.isfinite(value)
@@ -318,7 +331,7 @@ def test_outliers_do_not_blind_it():
 @pytest.mark.parametrize(
     ("how", "says"),
     [
-        ({"basis": 0}, "basis must be a whole number from 1 on"),
+        ({"centres": 0}, "centres must be a whole number from 1 on"),
         ({"folds": 1}, "folds must be a whole number from 2 on"),
         ({"median_rows": 1.5}, "median_rows must be a whole number from 2 on"),
         ({"sigmas": []}, "sigmas must be a list of positive numbers"),

@@ -34,12 +34,12 @@ class Fit(NamedTuple):
     lam: float
 
 
-def draw(n: int, seed: int, basis: int = 100, folds: int = 5, median_rows: int = 1000) -> Draw:
+def draw(n: int, seed: int, centres: int = 100, folds: int = 5, median_rows: int = 1000) -> Draw:
     """Three permutations of the rows, one after the other."""
     rng = np.random.default_rng(seed)
-    centres, order, wide = (rng.permutation(n).tolist() for _ in range(3))
+    rows, order, wide = (rng.permutation(n).tolist() for _ in range(3))
     parts = [part.tolist() for part in np.array_split(order, min(folds, n))]
-    return Draw(centres[:basis], parts, wide[:median_rows])
+    return Draw(rows[:centres], parts, wide[:median_rows])
 
 
 def target_kernel(y: Any, centres: Any, kind: str, sigma: float) -> Array:

@@ -101,9 +101,9 @@ def test_projection_of_what_is_far_away(far: float) -> None:
 def test_zeros_stay_zero_at_the_edge() -> None:
     """Where hardly anything is taken away, rounding may not give a weight to who had none."""
     rng = np.random.default_rng(0)
-    for _ in range(200):
-        w = np.concatenate([rng.dirichlet(np.ones(9)) * 0.2, np.zeros(3)])
-        assert (project(w * (1 + 1e-15), 0.2)[9:] == 0).all()
+    for _ in range(1000):
+        w = np.concatenate([rng.dirichlet(np.ones(rng.integers(2, 12))), np.zeros(3)])
+        assert (project(w * (1 + 2.0**-52 * rng.integers(0, 4)), 1.0)[-3:] == 0).all()
 
 
 # ---- the ascent ----------------------------------------------------------------------------------------------------
@@ -247,6 +247,29 @@ def test_short_steps_are_none() -> None:
     assert STILL == 1e-6
 
 
+def test_a_step_must_bring_what_it_promises() -> None:
+    """The slope promises 1 for a unit: a fall, however small, is never taken; a ten-thousandth of it is enough."""
+
+    def f(w: np.ndarray, gain: float) -> tuple[float, np.ndarray]:
+        return (0.0 if w[0] == 0.1 else gain), np.ones(1)
+
+    end, tried = climb(lambda w: f(w, -1e-9), np.array([0.1]), 1.0)
+    assert (end.weights.tolist(), end.value, tried) == ([0.1], 0.0, 1)
+    short, _ = climb(lambda w: f(w, 2e-5), np.array([0.1]), 1.0, Pace(1))
+    assert 0.1 < short.weights[0] <= 0.3
+    whole, _ = climb(lambda w: f(w, 3.1e-5), np.array([0.1]), 1.0, Pace(1))
+    assert whole.weights[0] == pytest.approx(0.4)
+
+
+def test_a_step_moves_by_its_share_of_the_radius() -> None:
+    """Also at the edge of the ball, where slopes that are all alike push outwards, and only their differences count."""
+    f = Quadratic(np.zeros((3, 3)), 1000 + np.array([0.0, 1.0, 2.0]))
+    end, _ = climb(f, np.full(3, 1 / 3), 1.0, Pace(1))
+    move = end.weights - 1 / 3
+    assert np.linalg.norm(move) == pytest.approx(0.3)
+    assert move == pytest.approx(0.3 * np.array([-1, 0, 1]) / math.sqrt(2))
+
+
 def test_a_fall_to_minus_infinity_is_stepped_back_from() -> None:
     """f = 4 w + log(1/2 - w), minus infinity from 1/2 on, where the first step goes."""
 
@@ -286,13 +309,18 @@ def test_a_gradient_of_another_size_is_refused(gradient: Any) -> None:
         climb(lambda w: (0.0, gradient), np.array([0.25, 0.25]), 1.0)
 
 
-def test_weights_are_lent_and_not_given() -> None:
+@pytest.mark.parametrize("at", [0, 1, 2])
+def test_weights_are_lent_and_not_given(at: int) -> None:
+    own, asked = concave(np.random.default_rng(2), 4, 10.0), list[int]()
+
     def greedy(w: np.ndarray) -> tuple[float, np.ndarray]:
-        w[0] = 7.0
-        return 0.0, w
+        if len(asked) == at:
+            w[0] = 7.0
+        asked.append(0)
+        return own(w)
 
     with pytest.raises(ValueError, match="read-only"):
-        climb(greedy, np.array([0.25, 0.25]), 1.0)
+        climb(greedy, np.full(4, 0.25), 1.0)
 
 
 def test_one_array_for_every_gradient_does_no_harm() -> None:

@@ -282,6 +282,29 @@ def test_a_flat_function_leaves_all() -> None:
     assert not out.facts["exact"]
 
 
+def test_who_counts_as_left() -> None:
+    """Weights above a share of the radius; those below it are 0 in the result."""
+    flat = (lambda w: (0.0, np.zeros(4)), 4, 3)
+    out = search(*flat, how=L1(restarts=1, solves=1, least=0.25))
+    every = search(*flat, how=L1(restarts=1, solves=1, least=0.0))
+    assert out.weights is not None
+    assert every.weights is not None
+    assert out.weights.tolist() == [w if w > 0.25 * FIRST else 0.0 for w in every.weights.tolist()]
+    assert sorted(order(out)) == np.flatnonzero(out.weights).tolist()
+    assert 0 < len(out.steps) < len(every.steps) == 4
+
+
+def test_weights_are_told_apart_at_any_radius() -> None:
+    w = 2.0**-100 * np.array([0.3, 0.0, 0.5, 0.2])
+    steps = l1._listed(Solved((0, 2, 3), w, 2.0**-100, 0.0), Task(3, "toy"))
+    assert [(s.feature, s.runner_up, s.tie) for s in steps] == [
+        (2, 0, False),
+        (0, 3, False),
+        (3, None, False),
+    ]
+    assert steps[0].margin == w[2] - w[0]
+
+
 def test_of_equal_sets_the_first_in_the_dictionary() -> None:
     """Four single features of equal worth, each found by some start."""
     out = search(squares(1.0, 1.0, 1.0, 1.0), 4, 1, how=L1(restarts=20))
