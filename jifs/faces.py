@@ -4,7 +4,7 @@
     steps     open(stats) -> Run: gains(), take(j)          running state; optional best(free), parts(j), facts()
     sets      value(stats, S) -> float                      a function of a set; optional without(stats, S)
     pairs     pairs(stats) -> (q[m], Q[m, m])               a quadratic form: sum_S q + sum_{i != j in S} Q_ij
-    weights   smooth(stats) -> f(w) -> (value, gradient)    differentiable in the weights of the features
+    weights   smooth(stats) -> f(w) -> (value, gradient)    differentiable in the weights; optional f.renew(w)
 
 In a form the diagonal of Q says which part of q_i belongs to x_i^2 where x is not 0 or 1 (sets ignore it), and
 q_i = -inf marks a feature that is never wanted.

@@ -555,7 +555,7 @@ def test_a_parameter_without_a_default_is_asked_for() -> None:
 # ---- what is known of each -----------------------------------------------------------------------------------------
 
 
-NORMAL = ("gc_mi", "gc_e", "gkl_mi", "gkl_e")
+NORMAL = ("gc_mi", "gc_e", "gkl_mi", "gkl_e", "lsmi", "hsic")
 FORMS = {"spec_cmi": "spectral", "sdp_cmi": "sdp", "qpfs": "qp", "eqpfs": "qp"}
 
 
@@ -565,7 +565,7 @@ def test_rows_of_criteria_are_complete(entry: registry.Entry) -> None:
     assert entry.summary
     assert "\n" not in entry.summary
     assert ("pairs" if entry.name in FORMS else "steps") in entry.faces
-    assert entry.tasks == ("class",)
+    assert entry.tasks == (("class", "real") if entry.name in ("lsmi", "hsic") else ("class",))
     assert entry.cite.startswith("[")
     assert entry.cite[-6:-1].strip().isdigit()
     assert entry.default == ("rank" if entry.name == "mim" else FORMS.get(entry.name, "forward"))
@@ -586,6 +586,8 @@ def test_rows_of_infos_and_strategies_are_complete() -> None:
         "exhaustive": ("sets",),
         "forward": ("steps",),
         "rank": ("ranks",),
+        "floating": ("sets",),
+        "l1": ("weights",),
         **dict.fromkeys(["qp", "spectral", "sdp", "swap", "tabu", "exact"], ("pairs",)),
     }
     assert all(e.tasks == ("class",) and e.cite for e in jifs.infos())
@@ -623,7 +625,7 @@ def test_describe_suggests() -> None:
         (
             "strategy",
             "rnk",
-            r"unknown strategy 'rnk'\. Did you mean 'rank'\? Known: backward, exact, exhaustive, forward, ",
+            r"unknown strategy 'rnk'\. Did you mean 'rank'\? Known: backward, exact, exhaustive, floating, ",
         ),
         ("strategy", 3, r"unknown strategy 3\."),
         ("strategy", ["rank"], r"unknown strategy \['rank'\]"),

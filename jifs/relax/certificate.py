@@ -24,6 +24,7 @@ import numpy as np
 
 from jifs.errors import InputError, near
 from jifs.relax import proof
+from jifs.relax.blas import alone
 from jifs.relax.problem import Problem, check, value
 
 KINDS = ("spectral", "tight", "eq26", "split", "exact")
@@ -109,7 +110,10 @@ def verify_certificate(Q: Any, k: int, certificate: Certificate | dict[str, Any]
         return _split(problem, certificate)
     if problem.n <= RATIONAL:
         return _rational(problem, certificate)
-    with np.errstate(over="ignore", invalid="ignore"):  # of senseless multipliers: their delta is infinite
+    with (
+        alone(),
+        np.errstate(over="ignore", invalid="ignore"),
+    ):  # of senseless multipliers: their delta is infinite
         return _cholesky(problem, certificate)
 
 

@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import math
 import time
+from contextlib import suppress
 from fractions import Fraction
 from typing import Any
 
@@ -24,28 +25,29 @@ import numpy as np
 
 from jifs.errors import InputError
 from jifs.relax import proof
+from jifs.relax.blas import alone
 from jifs.relax.certificate import Certificate
-from jifs.relax.eigen import Eigen, alone
+from jifs.relax.eigen import Eigen
 from jifs.relax.problem import Problem, check
 
-FIRST, FALL, LEAST = 1e-2, 10.0, 1e-7
+FIRST, FALL, LEAST = 1e-2, 10.0, 1e-6
 """mu as a share of lambda_max: the first one, by how much it falls, and the last one whatever the tolerance."""
 EVALUATIONS = 200
 """Eigenvalue problems for each mu, at most."""
 PAIRS = 20
-UNITZ=1.0
-FTOL=0.01
+SENSIBLE = 2.0**40
+"""A start with larger entries, beside those of Q, is no help."""
 NEAR = 1e-9
 """How near to lambda_max, relatively, a proved t should be, where rounding allows."""
 FLOPS = 4e9
 """What a factorisation is supposed to do in a second, before the first one was timed: rather too little."""
 
 
-class _Reached(Exception):
+class _ReachedError(Exception):
     """The estimate of the bound is below the target."""
 
 
-class _Late(Exception):
+class _LateError(Exception):
     """There is just the time left to prove what was found."""
 
 
@@ -69,7 +71,7 @@ def tight_bound(
     """A small proved f(u): at most lower (1 + tolerance) if that can be reached, else near the least one.
 
     `lower` is the value of a known set. A bound within `tolerance` of it ends the search; where the relaxation is not
-    as good as that, the search ends within about tolerance / 3 of the value of the relaxation (1e-7 at the least). With
+    as good as that, the search ends within about a tolerance of the value of the relaxation (1e-6 at the least). With
     `seconds` it ends in time, and an interrupt ends it too: both give the best bound so far, with its proof. `u` is a
     start, for instance the multipliers of a similar problem.
     """
@@ -122,7 +124,7 @@ class _Prover:
         self.seconds = problem.n**3 / 3 / FLOPS  # of one factorisation
 
     def prove(self, u: np.ndarray) -> Certificate:
-        """The bound of u, for the least t whose factorisation runs through: from below by eigenvalues, then by bisection."""
+        """The bound of u for the least t whose factorisation runs through: by eigenvalues, then by bisection."""
         u = u * self.problem.power / self.problem.power  # as the certificate will have it
         low = self.eigen.largest(u, 0.1 * NEAR, self.deadline - self.seconds)
         spread = low - self.Q.diagonal() - (self.problem.k - 1) * u
@@ -149,7 +151,7 @@ class _Prover:
         return self.certificate(u, *proved)
 
     def row_sums(self) -> Certificate:
-        """The bound that needs no factorisation: u = 0 and t = the largest row sum, as t I - Q is diagonally dominant."""
+        """The bound that needs no factorisation: u = 0, and t I - Q diagonally dominant."""
         n = self.problem.n
         sums = float(self.Q.sum(axis=1).max()) * (1 + 4 * n * proof.UNIT)
         delta = 0.0
@@ -187,8 +189,7 @@ class _Descent:
         self.problem, self.k, self.deadline = problem, problem.k, deadline
         self.prover = _Prover(problem, "tight", deadline)
         self.eigen = self.prover.eigen
-        self.target = lower * (1 + tolerance)
-        self.low = lower/problem.power
+        self.lower, self.target = lower / problem.power, lower * (1 + tolerance)
         room = 1e-10 if self.eigen.dense else 2e-8 + 0.02 * tolerance  # for what the proof adds
         self.enough = self.target / problem.power * (1 - room)
         self.last = min(max(tolerance / 3, LEAST), FIRST)
@@ -196,94 +197,88 @@ class _Descent:
         self.certificate: Certificate | None = None
 
     def run(self, start: np.ndarray) -> Certificate:
-        """All mu in turn, with a proof where the target seems to be reached or eigenvalues are only estimates."""
-        try:
-            if self._late():
-                raise _Late
-            warm = bool(start.any())
-            for u in (np.zeros(len(start)), start)[: 1 + warm]:
-                self._look(u, FIRST)
-            self.size = self.lower()
-            mu, again = (FIRST / FALL if warm else FIRST), 0
-            while True:
-                reached = self._stage(max(mu, self.last))
-                if reached or not self.eigen.dense:
-                    est=self.best
-                    self._prove()
-                    print("     proved",self.best/self.low-1,"est",est/self.low-1)
-                    reached = reached or self.best-est>0.3*max(mu,self.last)*self.best
-                if self.certificate is not None and self.certificate.bound <= self.target:
-                    break
-                if reached and again < 3:
-                    again += 1
-                elif mu <= self.last:
-                    break
-                else:
-                    mu /= FALL
-        except (_Late, KeyboardInterrupt):
-            pass
-        try:
-            if self.fresh:
-                self._prove()
-        except KeyboardInterrupt:
-            pass
+        """All mu in turn, with proofs in between where eigenvalues are estimates; then the proof of the best u."""
+        with suppress(_LateError, KeyboardInterrupt):
+            self._descend(start)
+        with suppress(KeyboardInterrupt):
+            self._prove()
         return self.certificate or self.prover.row_sums()
 
-    def lower(self) -> float:
-        """The value per feature of a set: the one given, or that of the features with most weight in the first vector."""
-        own = 0.0
-        v=np.abs(self.eigen.top(np.zeros(self.problem.n),FIRST)[1][:,0])
-        S=np.argsort(-v,kind="stable")[:self.k]
-        own=float(self.prover.Q[np.ix_(S,S)].sum())
-        return max(own,self.low)/self.k
+    def _descend(self, start: np.ndarray) -> None:
+        _, vectors = self._look(np.zeros(len(start)), FIRST)
+        size = max(self.lower, self._first_value(vectors[:, 0])) / self.k
+        mu, again = FIRST, 0
+        if start.any() and np.abs(start).max() < SENSIBLE:
+            self._look(start, FIRST)
+            mu = max(mu / FALL, self.last)
+        while True:
+            reached = self._stage(mu, size)
+            astray = False
+            if reached or not self.eigen.dense:
+                estimate = self.best
+                self._prove()
+                astray = self.best - estimate > 0.3 * mu * self.best
+            if self.certificate is not None and self.certificate.bound <= self.target:
+                return
+            if (reached or astray) and again < 3:
+                again += (
+                    1  # the eigenvalue was larger than it seemed: with what the proof has shown, once more
+                )
+            elif mu <= self.last:
+                return
+            else:
+                mu, again = max(mu / FALL, self.last), 0
+
+    def _first_value(self, vector: np.ndarray) -> float:
+        """The value of the features with most weight, for the scale of things where `lower` is not known."""
+        S = np.argsort(-np.abs(vector), kind="stable")[: self.k]
+        return max(float(self.prover.Q[np.ix_(S, S)].sum()), 1e-3 * self.best)
 
     def _late(self) -> bool:
         return time.perf_counter() + 1.5 * self.prover.seconds > self.deadline
 
     def _prove(self) -> None:
-        if not self.fresh:
-            return
-        found = self.prover.prove(self.u)
-        self.best, self.fresh = found.bound / self.problem.power, False
-        if self.certificate is None or found.bound < self.certificate.bound:
-            self.certificate = found
+        if self.fresh:
+            found = self.prover.prove(self.u)
+            self.best, self.fresh = found.bound / self.problem.power, False
+            if self.certificate is None or found.bound < self.certificate.bound:
+                self.certificate = found
 
     def _look(self, u: np.ndarray, mu: float) -> tuple[np.ndarray, np.ndarray]:
         """The top of the spectrum at u, noted if it is a record."""
         if self._late():
-            raise _Late
+            raise _LateError
         values, vectors = self.eigen.top(u, mu)
         if self.k * values[0] < self.best:
             self.best, self.u, self.fresh = self.k * float(values[0]), u.copy(), True
         return values, vectors
 
-    def _stage(self, share: float) -> bool:
+    def _stage(self, share: float, size: float) -> bool:
         """L-BFGS on f_mu / (k size) in z = u k / size, both of the order of 1; whether the target seems reached."""
         from scipy.optimize import minimize
 
-        k, size = self.k, self.size
-        mu, unit = share * size, size / k * UNITZ
+        k, mu, unit = self.k, share * size, size / self.k
 
         def smooth(z: np.ndarray) -> tuple[float, np.ndarray]:
             values, vectors = self._look(z * unit, mu)
             if self.best <= self.enough:
-                raise _Reached
+                raise _ReachedError
             p = np.exp((values - values[0]) / mu)
             total = float(p.sum())
             p /= total
-            gradient = UNITZ*(vectors**2 @ p - vectors @ (p * vectors.sum(axis=0)) / k)
+            gradient = vectors**2 @ p - vectors @ (p * vectors.sum(axis=0)) / k
             return (float(values[0]) + mu * math.log(total)) / size, gradient
 
         options = {
             "maxcor": PAIRS,
             "maxfun": EVALUATIONS,
             "maxiter": EVALUATIONS,
-            "ftol": FTOL * share,
+            "ftol": 1e-3 * share,
             "gtol": 0.0,
         }
         try:
             minimize(smooth, self.u / unit, jac=True, method="L-BFGS-B", options=options)
-        except _Reached:
+        except _ReachedError:
             return True
         return False
 

@@ -1,69 +1,34 @@
 """The largest eigenvalues of  A(u) = Q + k Diag(u) - (u e' + e u')/2,  for many u that differ little.
 
-Up to DENSE features all of them, by LAPACK. Beyond, Ritz values of a block Krylov space [K, AK, A^2 K], whose block K
-holds the Ritz vectors of the u before and the unit vectors where the diagonal of A(u) is largest: eigenvectors that
-live on one or two features are what a Krylov space is slow to find. A Ritz value is never above lambda_max and may be
-below; nothing is proved here.
+Up to DENSE features all of them, by LAPACK. Beyond, Ritz values, from a space [K, PK, PPK] with
 
-Products with Q are made by blocks of rows, each by one thread of ours and BLAS with one thread of its own: BLAS threads
-would change the last digits with their number, and on a busy machine wait for each other at every small product.
+    P = (d - (1 + SHIFT) theta)^-1 (A - theta),      d = diag A(u),  theta = the largest eigenvalue so far,
+
+[Davidson 1975]: a Krylov space whose directions are weighted by the diagonal, because near the best u many
+eigenvectors live on a few features. The block K holds the Ritz vectors of the u before and the unit vectors where d is
+largest. A Ritz value is never above lambda_max and may be below: nothing is proved here.
 """
 
 from __future__ import annotations
 
-import functools
 import math
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
-from typing import Any
 
 import numpy as np
 
+from jifs.relax.blas import alone, product
+
+__all__ = ["Eigen", "alone"]
+
 DENSE = 250
-BLOCK, GROWTH, WIDEST = 16, 8, 48
-"""Vectors in the block: at first, more at a time, and at most."""
+NARROWEST, WIDEST, SPARE = 16, 48, 8
+"""Vectors in the block: at least, at most, and beyond those that matter."""
 CORNERS = 8
 """Unit vectors that are added to the block."""
-DEPTH, SWEEPS = 3, 40
-ROWS = 512
-TOPS=6
-ERR=0.01
-CUT=7.0
-PREC=0.1
-
-
-@functools.cache
-def _controller() -> Any:
-    import scipy.linalg  # noqa: F401 - brings a BLAS of its own, which the controller must know
-    from threadpoolctl import ThreadpoolController
-
-    return ThreadpoolController()
-
-
-@contextmanager
-def alone() -> Iterator[None]:
-    """BLAS with one thread."""
-    with _controller().limit(limits=1, user_api="blas"):
-        yield
-
-
-def product(A: np.ndarray, B: np.ndarray) -> np.ndarray:
-    """A B, by blocks of rows of A that are spread over our threads; the blocks do not depend on their number."""
-    rows = len(A)
-    if rows * A.shape[1] * B.shape[1] < 2**22:
-        return np.asarray(A @ B)
-    from jifs.jit import spread
-
-    out = np.empty((rows, B.shape[1]))
-
-    def task(lo: int, hi: int) -> None:
-        for block in range(lo, hi):
-            part = slice(block * ROWS, min((block + 1) * ROWS, rows))
-            np.matmul(A[part], B, out=out[part])
-
-    spread(-(-rows // ROWS), task)
-    return out
+DEPTH = 3
+SHIFT = 0.1
+SWEEPS, MOST_SWEEPS = 6, 40
+"""Rayleigh-Ritz steps for one u, at most: while searching, and before a proof."""
 
 
 class Eigen:
@@ -72,19 +37,21 @@ class Eigen:
     def __init__(self, Q: np.ndarray, k: int) -> None:
         self.Q, self.k, self.n = Q, k, len(Q)
         self.dense = self.n <= DENSE
-        self.diagonal = Q.diagonal().copy()
-        self.width = BLOCK
-        self.theta=0.0
+        self.width, self.theta = NARROWEST, 0.0
+        self.V = np.zeros((self.n, 0))
         if not self.dense:
-            noise = np.random.default_rng(0).standard_normal((self.n, BLOCK))
-            noise[:, 0] = Q.sum(axis=1)  # near the Perron vector
-            self.V = noise
+            self.V = np.random.default_rng(0).standard_normal((self.n, NARROWEST))
+            self.V[:, 0] = Q.sum(axis=1)  # near the vector of the largest eigenvalue of Q
+
+    def diagonal(self, u: np.ndarray) -> np.ndarray:
+        """That of A(u)."""
+        return np.asarray(self.Q.diagonal() + (self.k - 1) * u)
 
     def matrix(self, u: np.ndarray) -> np.ndarray:
         """A(u)."""
         half = u / 2
-        A = self.Q - half[:, None] - half
-        A[np.diag_indices(self.n)] += self.k * u
+        A = self.Q - (half[:, None] + half)
+        A[np.diag_indices(self.n)] = self.diagonal(u)
         return A
 
     def apply(self, u: np.ndarray, X: np.ndarray) -> np.ndarray:
@@ -95,10 +62,9 @@ class Eigen:
         out -= (u / 2) @ X
         return out
 
-    def add(self, vectors: np.ndarray) -> None:
-        """Let the search look into these directions, too."""
-        if not self.dense:
-            self.V = np.column_stack([vectors, self.V])
+    def add(self, vector: np.ndarray) -> None:
+        """Let the search look into this direction, too."""
+        self.V = np.column_stack([vector, self.V])
 
     def top(self, u: np.ndarray, mu: float) -> tuple[np.ndarray, np.ndarray]:
         """Eigenvalues from the largest down and their vectors, as many as matter in a softmax at mu."""
@@ -108,53 +74,67 @@ class Eigen:
             values, vectors = eigh(self.matrix(u), overwrite_a=True, check_finite=False, driver="evd")
             first = int(np.searchsorted(values, values[-1] - 30 * mu))
             return values[first:][::-1], vectors[:, first:][:, ::-1]
-        for _ in range(TOPS):
+        for _ in range(SWEEPS):
             values, error = self._sweep(u)
-            if error <= ERR * mu:
+            if error <= 0.01 * mu:
                 break
-        count = int((values > values[0] - CUT * mu).sum())
-        self.width = min(max(count + GROWTH, BLOCK, self.width-2), WIDEST)
-        return values, self.V
+        matter = int((values > values[0] - 7 * mu).sum())
+        vectors = self.V
+        self.width = min(max(matter + SPARE, NARROWEST, self.width - 2), WIDEST)
+        return values, vectors
 
     def largest(self, u: np.ndarray, near: float, deadline: float = math.inf) -> float:
         """lambda_max, as well as this can tell: to `near`, relatively, unless time or sweeps end before."""
         if self.dense:
             return float(np.linalg.eigvalsh(self.matrix(u))[-1])
         best = -math.inf
-        for _ in range(SWEEPS):
+        for _ in range(MOST_SWEEPS):
             values, error = self._sweep(u)
-            rise = float(values[0]) - best
-            best = max(best, float(values[0]))
+            rise, best = float(values[0]) - best, max(best, float(values[0]))
             settled = error <= near * abs(best) or rise <= 0.01 * near * abs(best)
             if settled or time.perf_counter() > deadline:
                 break
         return best
 
     def _sweep(self, u: np.ndarray) -> tuple[np.ndarray, float]:
-        """One Rayleigh-Ritz step; the Ritz values and how far the first may be from an eigenvalue."""
+        """One Rayleigh-Ritz step; the Ritz values, and how far the first may be from an eigenvalue."""
+        d = self.diagonal(u)
         corners = np.zeros((self.n, CORNERS))
-        most = np.argpartition(self.diagonal + (self.k - 1) * u, self.n - CORNERS)[self.n - CORNERS :]
-        corners[np.sort(most), np.arange(CORNERS)] = 1.0
-        block, _ = np.linalg.qr(np.column_stack([self.V, corners]))
-        basis, images = [block], [self.apply(u, block)]
+        corners[np.argsort(-d, kind="stable")[:CORNERS], np.arange(CORNERS)] = 1.0
+        theta = max(self.theta, float(d.max()))  # no diagonal entry is above lambda_max
+        weights = (d - (1 + SHIFT) * theta - 1e-300)[:, None]
+        space = _orthonormal(np.column_stack([self.V, corners]), np.zeros((self.n, 0)))
+        block, image = space, self.apply(u, space)
+        latest = image
         for _ in range(DEPTH - 1):
-            block = images[-1]
-            known = np.column_stack(basis)
-            if PREC>0:
-                d = self.diagonal+(self.k-1)*u
-                th = max(float(self.theta),float(d.max()))
-                block = (block - th*basis[-1])/(th*(1+PREC)-d)[:,None]
-            for _ in range(2):
-                block = block - known @ (known.T @ block)
-                block, _ = np.linalg.qr(block)
-            basis.append(block)
-            images.append(self.apply(u, block))
-        space, image = np.column_stack(basis), np.column_stack(images)
+            block = _orthonormal((latest - theta * block) / weights, space)
+            if not block.shape[1]:
+                break
+            latest = self.apply(u, block)
+            space, image = np.column_stack([space, block]), np.column_stack([image, latest])
         inner = space.T @ image
         values, mix = np.linalg.eigh((inner + inner.T) / 2)
         values, mix = values[::-1][: self.width], mix[:, ::-1][:, : self.width]
-        self.V = space @ mix
-        self.theta=values[0]
+        self.V, self.theta = space @ mix, float(values[0])
         rest = float(np.linalg.norm(image @ mix[:, 0] - values[0] * self.V[:, 0]))
         gap = float(values[0] - values[-1])
         return values, min(rest, rest * rest / gap) if gap > 0 else rest
+
+
+def _orthonormal(block: np.ndarray, known: np.ndarray) -> np.ndarray:
+    """An orthonormal basis of what the block adds to the known space; fewer columns where it adds little.
+
+    By the eigenvectors of the Gram matrix, twice [Stathopoulos & Wu 2002]: made of matrix products, and directions that
+    are rounding alone are left out, where Householder vectors would put some of their own into their place.
+    """
+    before = float(np.linalg.norm(block, axis=0).max(initial=0.0))
+    for _ in range(2):
+        block = block - known @ (known.T @ block)
+        lengths = np.linalg.norm(block, axis=0)
+        real = lengths > 1e-12 * before
+        block = block[:, real] / lengths[real]
+        values, mix = np.linalg.eigh(block.T @ block)
+        real = values > 1e-10
+        block = block @ (mix[:, real] / np.sqrt(values[real]))
+        before = 1.0
+    return np.asarray(block)

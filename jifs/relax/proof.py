@@ -37,8 +37,8 @@ Q / power and u / power lose by underflow changes M by less than (2N + k) 2^-102
 F. An operation errs by at most w times its result. With q = max Q <= 1 and m = max |u|, (u_i + u_j)/2 - Q_ij errs by
 w (2m + q), and t - Q_ii - (k - 1) u_i, computed in this order, by 2w (|t| + q + (k - 1) m), up to factors 1 + 3w; a row
 of errors sums to less than F = 4w (|t| + n q + (n + k) m), and the 2-norm is at most the largest row sum. For eq. 26,
-the row sums r_j of Q and e'Qe are rounded once (`math.fsum`), then s - r_j once, corner and diagonal four times; a row
-of errors sums to less than F = 16w (e'Qe + n |s| + max |d| + |t| + n).
+the row sums r_j of Q and their sum e'Qe are rounded (`math.fsum`), then s - r_j once, corner and diagonal four times; a
+row of errors sums to less than F = 16w (e'Qe + n |s| + max |d| + |t| + n).
 
 delta itself is evaluated from positive terms by fewer than 20 operations and the trace by `math.fsum`; the factor
 1 + 2^-40 is above their rounding. The last step, from t and delta to the bound, is made in rational arithmetic and
@@ -53,6 +53,8 @@ import math
 from fractions import Fraction
 
 import numpy as np
+
+from jifs.relax.blas import product
 
 UNIT = 2.0**-53
 TINY = 2.0**-900
@@ -75,7 +77,7 @@ def slack_eq26(Q: np.ndarray, s: float, d: np.ndarray, t: float) -> tuple[np.nda
     """t I + Diag(d) + s I~ - Q~, of order n + 1, and F. Q has entries in [0, 1]."""
     n = len(Q)
     rows = [math.fsum(row) for row in Q.tolist()]
-    total = math.fsum(Q.ravel().tolist())
+    total = math.fsum(rows)
     H = np.empty((n + 1, n + 1))
     H[0, 0] = ((n * s + d[0]) - total) + t
     H[0, 1:] = H[1:, 0] = s - np.array(rows)
@@ -105,7 +107,7 @@ def cholesky(H: np.ndarray) -> int:
         hi = min(lo + PANEL, N)
         W = H[lo:hi, lo:]
         if lo:
-            W -= H[:lo, lo:hi].T @ H[:lo, lo:]
+            W -= product(H[:lo, lo:].T, H[:lo, lo:hi]).T
         for j in range(hi - lo):
             row = W[j, j:]
             if j:

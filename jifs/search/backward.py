@@ -103,7 +103,7 @@ def _removal(
     """Who goes next; `base` is the value when the last one is gone."""
     if len(left) == 1:
         return Removal(left[0], whole, base)
-    values = _values_without(face, stats, task, left)
+    values = values_without(face, stats, task, left)
     second = getattr(face, "second_without", None)
     ties = None
     if second is not None:
@@ -115,7 +115,7 @@ def _removal(
     return Removal(left[at], whole, float(values[at]), left[other], found.margin, found.tie)
 
 
-def _values_without(face: Callable[..., Any], stats: Any, task: Task, left: Sequence[int]) -> np.ndarray:
+def values_without(face: Callable[..., Any], stats: Any, task: Task, left: Sequence[int]) -> np.ndarray:
     """For each feature that may go, the value of the set without it; NaN is refused."""
     chosen = [*task.include, *left]
     if hasattr(face, "without"):

@@ -17,7 +17,7 @@ import numpy as np
 from jifs.errors import InputError
 from jifs.kernels.pick import least_tied
 from jifs.registry import strategy
-from jifs.search.backward import _values_without, others, refuse_stop, value_of
+from jifs.search.backward import others, refuse_stop, value_of, values_without
 from jifs.search.base import Outcome, Taken, Task, pick
 
 
@@ -152,7 +152,7 @@ class _Walk:
 
     def _left(self, kept: Kept) -> tuple[Kept, int]:
         """The set without the member that it can do best without, and that member."""
-        values = _values_without(self.face, self.stats, self.task, [one.feature for one in kept.members])
+        values = values_without(self.face, self.stats, self.task, [one.feature for one in kept.members])
         self.asked += len(values)
         # of equals the highest index leaves
         by_index = np.argsort([one.feature for one in kept.members])[::-1]

@@ -3,8 +3,8 @@
     value  x'Qx of the set a method chose      bound  a number no set of k features can exceed      gap  bound/value - 1
 
 The form Q is a criterion's (spec_cmi, unless another is named) or given. For every k the sets of SPEC, greedy JMI,
-greedy, SPEC with exchanges (swap), tabu search and SDP with rounding are valued, the spectral, eq. (26), tight and split
-bounds computed, and branch and bound tries to prove the optimum in what is left of the time.
+greedy, SPEC with exchanges (swap), tabu search and SDP with rounding are valued, the spectral, eq. (26), tight and
+split bounds computed, and branch and bound tries to prove the optimum in what is left of the time.
 """
 
 from __future__ import annotations

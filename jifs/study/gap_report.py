@@ -49,17 +49,12 @@ def table(study: Gap) -> str:
     widths = [max(len(row[i]) for row in rows) for i in range(len(header))]
     lines = ["  ".join(cell.rjust(w) for cell, w in zip(row, widths, strict=True)).rstrip() for row in rows]
     lines.insert(1, "-" * len(lines[0]))
-    how = "Under a method: how far its set may be below the best bound. Under a bound: how far it is above the best value."
-    return "\n".join(
-        [
-            f"gap: {study.n} features, sets of k",
-            "",
-            *lines,
-            "",
-            how,
-            *([study.stopped] if study.stopped else []),
-        ]
-    )
+    how = [
+        "Under a method: how far its set may be below the best bound.",
+        "Under a bound: how far it is above the best value.",
+    ]
+    stopped = [study.stopped] if study.stopped else []
+    return "\n".join([f"gap: {study.n} features, sets of k", "", *lines, "", *how, *stopped])
 
 
 def _per_cent(share: float | None) -> str:

@@ -77,7 +77,7 @@ def test_the_published_program_and_its_rounding() -> None:
 def test_report_json_and_figure() -> None:
     study = jifs.gap(Q=random_form(1), k=[2, 3], methods=["spec", "tabu", "spectral", "tight"])
     assert "SPEC" in study.table()
-    assert len(study.table().splitlines()) == 8
+    assert len(study.table().splitlines()) == 9
     stored = json.loads(study.to_json())
     assert stored["features"] == 9
     assert set(stored["best"]) == {"2", "3"}
