@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from jifs.estimators.base import Info as Info
     from jifs.jit import kernel as kernel
     from jifs.jit import pkernel as pkernel
+    from jifs.measures.hsic import hsic as hsic
+    from jifs.measures.lsmi import lsmi as lsmi
     from jifs.pairwise import pairs as pairs
     from jifs.registry import Entry as Entry
     from jifs.registry import criterion as criterion
@@ -53,10 +55,12 @@ _HOME = {
     "entropy_bounds": "study.bounds",
     "estimator": "registry",
     "gap": "study.gap",
+    "hsic": "measures.hsic",
     "info": "registry",
     "infos": "selector",
     "kernel": "jit",
     "load_plugin": "registry",
+    "lsmi": "measures.lsmi",
     "memory": "selector",
     "pairs": "pairwise",
     "pkernel": "jit",

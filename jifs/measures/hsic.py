@@ -10,16 +10,19 @@ one addition; beyond that they are made block by block, in the memory of a block
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from numbers import Real
 from typing import Any
 
 import numpy as np
 
+from jifs.errors import InputError
 from jifs.jit import spread
 from jifs.kernels import hsic as kernels
 from jifs.kernels.distances import GROUP
-from jifs.measures.rows import checked, checked_weights, in_units, one_of, positive
+from jifs.measures.rows import checked, checked_weights, in_units, one_of
 from jifs.measures.widths import Pairs, pairs_of, row_blocks
 
 GRAIN = 1 << 15
@@ -35,18 +38,20 @@ class Settings:
     standardise: bool = True
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "memory", positive("memory", [self.memory])[0])
+        given: Any = self.memory
+        if isinstance(given, bool) or not isinstance(given, Real) or not 0 < float(given) < math.inf:
+            raise InputError(f"parameter memory must be a number of bytes, such as 1e9, not {given!r}")
         one_of("standardise", self.standardise, (True, False))
 
 
-def hsic(X: Any, y: Any, *, task: str | None = None, **settings: Any) -> float:
+def hsic(X: Any, y: Any, *, task: str | None = None, memory: float = 1e9, standardise: bool = True) -> float:
     """The Hilbert-Schmidt independence criterion of the rows of X and y, in one number; 0 for a single row.
 
-    Whole numbers and text in y are classes, other numbers are real; task="class" or "real" overrules. The other
-    parameters are those of `Settings`: memory=1e9 (bytes), standardise=True.
+    Whole numbers and text in y are classes, other numbers are real; task="class" or "real" overrules. The pairs of rows
+    take at most `memory` bytes at a time. standardise=False takes the columns in their own units.
     """
     rows, target, kind = checked(X, y, task)
-    return Sample(rows, target, kind, Settings(**settings)).value(range(rows.shape[1]))
+    return Sample(rows, target, kind, Settings(memory, standardise)).value(range(rows.shape[1]))
 
 
 class Sample:

@@ -23,6 +23,7 @@ import numpy as np
 from jifs.jit import spread
 from jifs.kernels import lsmi as kernels
 from jifs.kernels.distances import squared_all
+from jifs.kernels.ridge import ridge_path
 from jifs.measures.rows import checked, checked_weights, in_units, one_of, positive, whole
 from jifs.measures.widths import Pairs
 
@@ -68,17 +69,31 @@ class Settings:
         one_of("standardise", self.standardise, (True, False))
 
 
-def lsmi(X: Any, y: Any, *, task: str | None = None, seed: int = 0, **settings: Any) -> float:
+def lsmi(
+    X: Any,
+    y: Any,
+    *,
+    task: str | None = None,
+    seed: int = 0,
+    centres: int = 100,
+    folds: int = 5,
+    sigmas: Sequence[float] = SIGMAS,
+    lambdas: Sequence[float] = LAMBDAS,
+    median_rows: int = 1000,
+    standardise: bool = True,
+) -> float:
     """Least-squares mutual information between the rows of X and y, in one number.
 
-    Whole numbers and text in y are classes, other numbers are real; task="class" or "real" overrules. The other
-    parameters are those of `Settings`: centres=100, folds=5, sigmas, lambdas, median_rows=1000, standardise=True.
+    Whole numbers and text in y are classes, other numbers are real; task="class" or "real" overrules. sigmas are in
+    units of the median distance between rows, which is taken of `median_rows` of them. standardise=False takes X (and a
+    real y) in their own units.
     """
-    return fit(X, y, task=task, seed=seed, **settings).value
+    how = {"centres": centres, "folds": folds, "sigmas": sigmas, "lambdas": lambdas}
+    return fit(X, y, task=task, seed=seed, **how, median_rows=median_rows, standardise=standardise).value
 
 
 def fit(X: Any, y: Any, *, task: str | None = None, seed: int = 0, **settings: Any) -> Fit:
-    """The same, with the sigma (in units of the standardised rows) and the lambda that were chosen."""
+    """The same with the sigma (in units of standardised rows) and the lambda chosen; `settings` as in `Settings`."""
     rows, target, kind = checked(X, y, task)
     return Sample(rows, target, kind, Settings(**settings), whole("seed", seed, 0)).fit(range(rows.shape[1]))
 
@@ -200,7 +215,7 @@ class Sample:
         H, alphas, counts = np.zeros((b, b)), np.zeros((1, b)), self.counts.sum(axis=0)
         kernels.assemble(gram, gram_y, counts, n, self.blocks, H)
         for first, last in pairwise(self.blocks.tolist()):
-            kernels.ridge_path(H, mean, first, last, np.array([lam]), alphas)
+            ridge_path(H, mean, first, last, np.array([lam]), alphas)
         strips = np.empty((-(-n // kernels.STRIP), len(active)))
         own = (self.block_of, self.blocks, counts, alphas[0], gram_y)
         kernels.slope_all(len(strips), x, centres, K, Q, *own, strips, grain=GRAIN // kernels.STRIP)

@@ -83,7 +83,7 @@ def positive(name: str, values: Any) -> tuple[float, ...]:
         out = tuple(float(v) for v in ([values] if isinstance(values, int | float) else values))
     except (TypeError, ValueError):
         out = ()
-    if not out or not all(0 < v <= LARGEST for v in out):
+    if not out or not all(1 / LARGEST <= v <= LARGEST for v in out):
         raise InputError(f"parameter {name} must be a list of positive numbers, not {values!r}")
     return out
 

@@ -32,9 +32,10 @@ from jifs.relax.problem import Problem, check
 
 FIRST, FALL, LEAST = 1e-2, 10.0, 1e-6
 """mu as a share of lambda_max: the first one, by how much it falls, and the last one whatever the tolerance."""
-EVALUATIONS = 200
-"""Eigenvalue problems for each mu, at most."""
-PAIRS = 20
+THOROUGH: dict[str, Any] = {"maxcor": 60, "maxfun": 400, "ftol": 1e-5}
+QUICK: dict[str, Any] = {"maxcor": 20, "maxfun": 200, "ftol": 1e-3}
+"""L-BFGS for each mu, where all eigenvalues are known and where they are estimates: pairs that are kept, evaluations at
+most, and the decrease (as a share of mu) that ends it."""
 SENSIBLE = 2.0**40
 """A start with larger entries, beside those of Q, is no help."""
 NEAR = 1e-9
@@ -269,13 +270,8 @@ class _Descent:
             gradient = vectors**2 @ p - vectors @ (p * vectors.sum(axis=0)) / k
             return (float(values[0]) + mu * math.log(total)) / size, gradient
 
-        options = {
-            "maxcor": PAIRS,
-            "maxfun": EVALUATIONS,
-            "maxiter": EVALUATIONS,
-            "ftol": 1e-3 * share,
-            "gtol": 0.0,
-        }
+        settings = THOROUGH if self.eigen.dense else QUICK
+        options = {**settings, "maxiter": settings["maxfun"], "ftol": settings["ftol"] * share, "gtol": 0.0}
         try:
             minimize(smooth, self.u / unit, jac=True, method="L-BFGS-B", options=options)
         except _ReachedError:

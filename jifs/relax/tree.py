@@ -34,8 +34,8 @@ ROOT_STEPS, NODE_STEPS, CHUNK = 300, 60, 20
 NODE_RELAX = 0.25
 ROOT_WORK, NODE_WORK, CALL = 1e8, 60.0, 2e7
 """Comparisons of a depth-first search: at the root; at other nodes, times m^2; between two looks at the clock."""
-DUAL_SIZE = 1500
-"""With more features than that, a dual takes longer than all else together."""
+DUAL_SIZE, DIVE_SIZE = 1000, 2000
+"""With more features than that, a dual or a depth-first search takes too long between two looks at the clock."""
 DUAL_SHARE, DUAL_BEST, DUAL_WORST = 0.15, 1e-6, 1e-4
 """How near to its best value a dual must come: a share of the node's gap, but within these, relatively."""
 PACKED = 3e8
@@ -116,9 +116,13 @@ class Tree:
     def run(self, interrupted: bool) -> str:
         """Look at nodes until none is left; "" then, otherwise why it ended."""
         root = self.root
-        root.core.improve(self.value, 1)
-        self._look(root)
-        self.heap.append((-root.upper, next(self._ticket), root))
+        while not self.heap:  # whatever happens, there must be a bound
+            try:
+                root.core.improve(self.value, 1)
+                self._look(root)
+                self.heap.append((-root.upper, next(self._ticket), root))
+            except KeyboardInterrupt:
+                interrupted = True
         if interrupted:
             return "interrupt"
         try:
@@ -158,7 +162,7 @@ class Tree:
         if not node.simple and self._split(node, steps if "split" in self.stages else 1):
             return True
         node.dual = node.dual and node.by_dual <= node.by_split
-        if node.simple or ("dive" in self.stages and node.core.m**2 < work):
+        if node.simple or ("dive" in self.stages and node.core.m <= DIVE_SIZE):
             return self._dive(node, HUGE if node.simple else work)
         return False
 

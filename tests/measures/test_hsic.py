@@ -223,8 +223,9 @@ def test_extreme_columns(size):
 @pytest.mark.parametrize(
     ("how", "says"),
     [
-        ({"memory": 0}, "memory must be a list of positive numbers"),
-        ({"memory": "1GB"}, "memory must be"),
+        ({"memory": 0}, "parameter memory must be a number of bytes, such as 1e9, not 0"),
+        ({"memory": "1GB"}, "parameter memory must be a number of bytes"),
+        ({"memory": math.inf}, "parameter memory must be a number of bytes"),
         ({"standardise": 1}, "standardise must be True or False"),
         ({"task": "both"}, "task must be"),
     ],

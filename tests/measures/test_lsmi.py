@@ -344,4 +344,4 @@ def test_outliers_do_not_blind_it():
 )
 def test_refusals(how, says):
     with pytest.raises(InputError, match=says):
-        lsmi([[0.0], [1.0]], [0, 1], **how)
+        fit([[0.0], [1.0]], [0, 1], **how)

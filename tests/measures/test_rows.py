@@ -84,7 +84,7 @@ def test_numbers_as_they_are():
 def test_parameters():
     assert positive("sigmas", [1, 2.5]) == (1.0, 2.5)
     assert positive("sigmas", 3) == (3.0,)
-    for bad in ([], [0.0], [-1.0], [np.nan], "ab", None, [np.inf]):
+    for bad in ([], [0.0], [-1.0], [np.nan], "ab", None, [np.inf], [1e-200]):
         with pytest.raises(InputError, match="parameter sigmas must be a list of positive numbers"):
             positive("sigmas", bad)
     assert whole("basis", np.int64(3), 1) == 3
